@@ -1,0 +1,63 @@
+//! One file a subcommand: its arguments and its `run`. Input and output happen here, at the rim.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod classify;
+mod completions;
+mod doctor;
+mod explain;
+mod hook;
+mod install;
+mod off;
+mod on;
+mod uninstall;
+
+#[derive(Debug, Parser)]
+#[command(name = "countersign", version, about, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Answer one hook event from standard input (the host calls this)
+    Hook(hook::Args),
+    /// Show what a command would do, step by step, and why
+    Explain(explain::Args),
+    /// Classify events: JSON lines in, JSON lines out, in order
+    Classify(classify::Args),
+    /// Add Countersign to the host's settings
+    Install(install::Args),
+    /// Remove Countersign from the host's settings
+    Uninstall(uninstall::Args),
+    /// Check what is wired and send a test event through it
+    Doctor(doctor::Args),
+    /// Give no opinion on any call, for a while or until `on`
+    Off(off::Args),
+    /// Answer again after `off`
+    On(on::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+/// Runs the command that the arguments name.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Hook(args) => hook::run(args),
+        Command::Explain(args) => explain::run(args),
+        Command::Classify(args) => classify::run(args),
+        Command::Install(args) => install::run(args),
+        Command::Uninstall(args) => uninstall::run(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Off(args) => off::run(args),
+        Command::On(args) => on::run(args),
+        Command::Completions(args) => completions::run(args),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("countersign: {error:#}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,61 @@
+//! What a step does: an action on a target, where, what is lost, and how far it reaches.
+//!
+//! `assess` makes effects, `risk` rates them; nothing else does either.
+
+pub use catalog_spec::{Action, EffectSpec, Place, Reach, Tier, Undo};
+
+use crate::shell::Span;
+
+/// One thing a step does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    pub spec: EffectSpec,
+    /// What it is done to, for a person to read: a path, a host, a program's name. May be empty.
+    pub target: String,
+}
+
+/// Something in a call that was not understood. One is enough to keep the prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// For a person to read, lower case, without a full stop: "`--pre` is not an option that is known of rg".
+    pub why: String,
+    /// Where in the script.
+    pub span: Span,
+}
+
+/// One simple command inside a script, or the whole call of another tool.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The program's name as written, or the tool's.
+    pub program: String,
+    /// The computed words; `None` where a word is not known exactly.
+    pub words: Vec<Option<String>>,
+    pub effects: Vec<Effect>,
+    pub doubts: Vec<Doubt>,
+    pub tier: Tier,
+    pub span: Span,
+}
+
+impl Step {
+    /// Every command, option and operand was understood.
+    pub fn proven(&self) -> bool {
+        self.doubts.is_empty()
+    }
+}
+
+/// What a call would do.
+#[derive(Clone, Debug)]
+pub struct Assessment {
+    pub steps: Vec<Step>,
+    /// What was not understood of the script as a whole, beside each step's own doubts.
+    pub doubts: Vec<Doubt>,
+    pub tier: Tier,
+    /// The script was parsed. `None` for tools that carry no script.
+    pub parsed: Option<bool>,
+}
+
+impl Assessment {
+    pub fn proven(&self) -> bool {
+        self.doubts.is_empty() && self.steps.iter().all(Step::proven)
+    }
+}

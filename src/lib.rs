@@ -1,0 +1,14 @@
+//! Countersign works out what a coding agent's tool call would do, and answers for the person what is harmless.
+//!
+//! The way of the data: `wire` reads an event into a `call`, `judge` assesses it and decides, `wire::output` writes
+//! the one answer. Nothing is let through that was not understood completely, and every error leaves the question
+//! with the person.
+
+pub mod call;
+pub mod catalog;
+pub mod cli;
+pub mod decision;
+pub mod effect;
+pub mod facts;
+pub mod judge;
+pub mod shell;

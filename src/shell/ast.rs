@@ -1,0 +1,227 @@
+//! The tree of an accepted script. Every node knows the bytes it came from.
+
+/// A half-open range of bytes of the script.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+/// Commands that run one after another.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Script {
+    pub items: Vec<Item>,
+}
+
+/// One list element, ended by `;`, `&` or a newline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    pub first: Pipeline,
+    pub rest: Vec<(Connector, Pipeline)>,
+    /// Ended by `&`.
+    pub background: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connector {
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+}
+
+/// `[time] [!] a | b |& c`. At least one stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pipeline {
+    pub timed: bool,
+    pub negated: bool,
+    pub stages: Vec<Stage>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    pub command: Command,
+    pub redirects: Vec<Redirect>,
+    /// Followed by `|&`: standard error goes into the pipe too.
+    pub pipes_stderr: bool,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Assignments and words; either may be empty, not both unless the stage has redirects.
+    Simple {
+        assignments: Vec<Assignment>,
+        words: Vec<Word>,
+    },
+    Group(Script),
+    Subshell(Script),
+    If {
+        branches: Vec<(Script, Script)>,
+        otherwise: Option<Script>,
+    },
+    /// `while`, or `until` where `until` is set.
+    While {
+        until: bool,
+        condition: Script,
+        body: Script,
+    },
+    /// `for name in words`; `None` where `in` is absent (the positional parameters).
+    For {
+        name: String,
+        words: Option<Vec<Word>>,
+        body: Script,
+    },
+    Case {
+        subject: Word,
+        arms: Vec<CaseArm>,
+    },
+    /// `[[ .. ]]`
+    Test(Condition),
+    /// `(( .. ))`
+    Arithmetic(Arithmetic),
+    Function {
+        name: String,
+        body: Box<Stage>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaseArm {
+    pub patterns: Vec<Word>,
+    pub body: Script,
+}
+
+/// What stands between `[[` and `]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    Not(Box<Condition>),
+    And(Box<Condition>, Box<Condition>),
+    Or(Box<Condition>, Box<Condition>),
+    /// A lone word: true if not empty.
+    Word(Word),
+    /// `-f word`: the operator as written.
+    Unary(String, Word),
+    /// `a == b`: the operator as written. An operator that evaluates arithmetic (`-eq` ..) takes its words as code.
+    Binary(Word, String, Word),
+}
+
+/// `name=value`, `name+=value`, `name=(a b)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    pub name: String,
+    pub append: bool,
+    pub value: AssignedValue,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum AssignedValue {
+    Scalar(Word),
+    Array(Vec<Word>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Redirect {
+    /// The descriptor that is redirected; `None` is the operator's own.
+    pub descriptor: Option<u32>,
+    pub kind: RedirectKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum RedirectKind {
+    /// `< word`
+    Read(Word),
+    /// `> word`, `>| word`
+    Write(Word),
+    /// `>> word`
+    Append(Word),
+    /// `&> word`, `>& word` (a file)
+    WriteBoth(Word),
+    /// `&>> word`
+    AppendBoth(Word),
+    /// `<> word`
+    ReadWrite(Word),
+    /// `>&2`, `<&0`: a literal descriptor
+    Duplicate(u32),
+    /// `>&-`, `<&-`
+    Close,
+    /// `<<word`: the body. A quoted delimiter gives one `Part::Quoted`, else expansions are parsed.
+    HereDoc(Word),
+    /// `<<< word`
+    HereString(Word),
+}
+
+/// A word: its parts in order, not yet expanded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Word {
+    pub parts: Vec<Part>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// Unquoted literal text without any special meaning.
+    Literal(String),
+    /// Text that quotes protect: `'..'`, `\x`, `$'..'` with its escapes resolved, the literal stretches of `".."`.
+    Quoted(String),
+    /// `".."`: `Quoted`, `Parameter`, `CommandSubstitution` and `Arithmetic` parts only.
+    DoubleQuoted(Vec<Part>),
+    Parameter(Parameter),
+    /// `$(..)` and backticks.
+    CommandSubstitution(Script),
+    /// `<(..)`, or `>(..)` where `output` is set.
+    ProcessSubstitution {
+        output: bool,
+        script: Script,
+    },
+    /// `$((..))`
+    Arithmetic(Arithmetic),
+    /// Unquoted `*`, `?`, or a whole `[..]` as written.
+    Glob(String),
+    /// `{a,b}`: the alternatives, each a list of parts. `{1..9}` is expanded to literals up to a bound, else refused.
+    Brace(Vec<Vec<Part>>),
+    /// `~` or `~name` at the start of a word or after `:`/`=` where the shell expands it. `~+`, `~-` are refused.
+    Tilde(Option<String>),
+}
+
+/// `$name`, `${name}`, `${name OP word}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// A variable's name, or one of `0-9 @ * # ? - $ !` (positional numbers may be longer).
+    pub name: String,
+    /// `[..]` as written inside the brackets: only `@`, `*` or decimal digits are accepted.
+    pub index: Option<String>,
+    pub operation: Option<ParameterOperation>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterOperation {
+    /// `${#name}`
+    Length,
+    /// `:-` `-` `:=` `=` `:+` `+` `:?` `?` with the word. The operator as written.
+    Default(String, Word),
+    /// `#` `##` `%` `%%` with the pattern.
+    Strip(String, Word),
+    /// `/` `//` `/#` `/%` with pattern and replacement.
+    Replace(String, Word, Option<Word>),
+    /// `^` `^^` `,` `,,` with an optional pattern.
+    Case(String, Option<Word>),
+    /// `:offset[:length]`, each an arithmetic expression.
+    Substring(Arithmetic, Option<Arithmetic>),
+}
+
+/// An arithmetic expression that was understood: numbers, plain names, operators. Substitutions in it are kept as parts.
+///
+/// A subscript, an assignment to an array, or text that is not understood is refused by the parser.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Arithmetic {
+    /// Names whose value bash evaluates again as arithmetic.
+    pub names: Vec<String>,
+    /// Names that the expression assigns (`=`, `+=`, `++` ..).
+    pub assigned: Vec<String>,
+    /// `$name`, `$(..)` and so on inside the expression.
+    pub parts: Vec<Part>,
+    pub span: Span,
+}

@@ -1,0 +1,12 @@
+//! The shell: a strict subset that bash and zsh read the same way, accepted whole or refused by name.
+//!
+//! Promises: what `parse` accepts, bash accepts; every command that bash would run stands in the tree. It never panics,
+//! never recurses past a bound and takes linear time. It knows no policy, no files and no host.
+
+pub mod ast;
+mod parser;
+mod value;
+
+pub use ast::Span;
+pub use parser::{MAX_BYTES, Refusal, parse};
+pub use value::{Arg, Value};

@@ -1,0 +1,72 @@
+//! What is known of a word after expansion.
+
+use super::Span;
+
+/// The words that one word of a script becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Exactly this one word.
+    Literal(String),
+    /// Exactly one word, one of these. Never empty.
+    OneOf(Vec<String>),
+    /// Not known.
+    Unknown {
+        /// What it starts with in any case; may be empty.
+        prefix: String,
+        /// It is exactly one word (it was quoted); otherwise it may be none or several.
+        single: bool,
+    },
+}
+
+impl Value {
+    pub const UNKNOWN: Value = Value::Unknown {
+        prefix: String::new(),
+        single: false,
+    };
+
+    /// The text, where it is exactly known.
+    pub fn literal(&self) -> Option<&str> {
+        match self {
+            Value::Literal(text) => Some(text),
+            Value::OneOf(_) | Value::Unknown { .. } => None,
+        }
+    }
+
+    /// Every text it can be, where that is known.
+    pub fn alternatives(&self) -> Option<&[String]> {
+        match self {
+            Value::Literal(text) => Some(std::slice::from_ref(text)),
+            Value::OneOf(texts) => Some(texts),
+            Value::Unknown { .. } => None,
+        }
+    }
+
+    /// Whether it can start with `-` and so be read as an option.
+    pub fn may_be_option(&self) -> bool {
+        match self {
+            Value::Literal(text) => text.starts_with('-'),
+            Value::OneOf(texts) => texts.iter().any(|t| t.starts_with('-')),
+            Value::Unknown { prefix, single } => !single || prefix.is_empty() || prefix.starts_with('-'),
+        }
+    }
+
+    /// The same value without its first `count` bytes, for glued option values.
+    pub fn without_prefix(&self, count: usize) -> Value {
+        let cut = |text: &String| text.get(count..).unwrap_or_default().to_owned();
+        match self {
+            Value::Literal(text) => Value::Literal(cut(text)),
+            Value::OneOf(texts) => Value::OneOf(texts.iter().map(cut).collect()),
+            Value::Unknown { prefix, single } => Value::Unknown {
+                prefix: cut(prefix),
+                single: *single,
+            },
+        }
+    }
+}
+
+/// One word of a command, computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arg {
+    pub value: Value,
+    pub span: Span,
+}
