@@ -2,8 +2,13 @@
 //!
 //! `read` is pure: it knows neither the machine nor policy. An option, operand or value that no entry lists is a doubt.
 
+mod argv;
+mod blob;
+pub mod environment;
+pub mod grammar;
+
 use crate::effect::EffectSpec;
-use crate::shell::{Arg, Span, Value};
+use crate::shell::{Arg, Span};
 pub use catalog_spec::Role;
 
 /// What a command was understood to do with its words.
@@ -19,8 +24,10 @@ pub struct Reading {
     pub doubts: Vec<Misread>,
     /// A directory, relative to the cwd, in which it acts and against which its paths are read (`git -C`, `env -C`).
     pub directory: Option<Arg>,
-    /// Its standard input is read as content only when no operand names a path; informative.
+    /// What the command does, in a few words.
     pub about: &'static str,
+    /// The subcommand as the catalog spells it, its words joined by a space; empty where there is none.
+    pub subcommand: &'static str,
 }
 
 /// A word (or the value part of one) and the role it plays.
@@ -50,6 +57,6 @@ pub struct Misread {
 ///
 /// `None`: no entry has this name.
 pub fn read(args: &[Arg]) -> Option<Reading> {
-    let _ = (args, Value::UNKNOWN);
-    None
+    let node = blob::command(args.first()?.value.literal()?)?;
+    Some(argv::read(node, args))
 }

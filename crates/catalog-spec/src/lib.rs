@@ -1,7 +1,27 @@
 //! The words and the file format of the command catalog.
 //!
-//! `words` is linked into the program; everything else (feature `toml`) serves the build script and the tests.
+//! `words` and `layout` are linked into the program; everything else (feature `toml`) serves the build script and the
+//! tests: `load_dir` reads and checks the files, `compile` writes the bytes that the program carries.
 
+pub mod layout;
 mod words;
 
-pub use words::{Action, EffectSpec, Place, Reach, Role, Tier, Undo};
+#[cfg(feature = "toml")]
+mod compile;
+#[cfg(feature = "toml")]
+mod diagnostic;
+#[cfg(feature = "toml")]
+mod environment;
+#[cfg(feature = "toml")]
+mod format;
+
+pub use words::{Action, EffectSpec, Place, Reach, Role, Style, Tier, Times, Undo, VariableRule};
+
+#[cfg(feature = "toml")]
+pub use compile::compile;
+#[cfg(feature = "toml")]
+pub use diagnostic::Diagnostic;
+#[cfg(feature = "toml")]
+pub use environment::{Environment, Variable, load_environment, parse_environment};
+#[cfg(feature = "toml")]
+pub use format::{Entry, Example, Opt, Slot, When, load_dir, parse_files};

@@ -185,6 +185,50 @@ vocabulary! {
     }
 }
 
+vocabulary! {
+    /// How a program reads its options.
+    Style {
+        /// `--opt=v`, `--opt v`, clusters, options anywhere, `--` ends them.
+        Gnu = "gnu",
+        /// The same, but the first operand ends the options.
+        Posix = "posix",
+        /// `-opt v`, `-opt=v`, no clusters.
+        Dash = "dash",
+        /// As posix, but `+x` is an option too, and a value is always a word of its own.
+        Shell = "shell",
+        /// No options: every word is an operand.
+        None = "none",
+    }
+}
+
+vocabulary! {
+    /// How often a place in an operand grammar is filled.
+    Times {
+        One = "",
+        Maybe = "?",
+        Any = "*",
+        Many = "+",
+    }
+}
+
+vocabulary! {
+    /// Which values of an environment variable are known, and for what.
+    VariableRule {
+        /// Harmless whatever its value.
+        Any = "any",
+        /// Harmless where it is letters, digits and `_ . , : @ + -`, and does not begin with `:`.
+        Word = "word",
+        /// Harmless where it is digits only.
+        Number = "number",
+        /// Harmless where it names a time zone by a relative name without `..`.
+        Zone = "zone",
+        /// Harmless where it is one of the words listed.
+        Listed = "listed",
+        /// Dangerous whatever its value.
+        Hazard = "hazard",
+    }
+}
+
 /// What an entry says of a step, whatever words it was given: `"send shared forever"` in TOML.
 ///
 /// The order of the words is free; what is left out is the mildest: `nowhere`, `nothing`, `here`.

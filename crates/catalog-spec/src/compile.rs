@@ -1,0 +1,171 @@
+//! Writes the checked catalog as the bytes that `layout` describes.
+
+use std::collections::HashMap;
+
+use crate::environment::Environment;
+use crate::format::{Entry, Opt, Slot, When};
+use crate::layout::*;
+use crate::words::{EffectSpec, Role};
+
+/// The bytes of the catalog, for the program to carry.
+pub fn compile(entries: &[Entry], environment: &Environment) -> Vec<u8> {
+    let mut writer = Writer {
+        words: vec![0; HEADER_WORDS],
+        pool: vec![0, 0],
+        texts: HashMap::from([(String::new(), 0)]),
+    };
+    writer.words[0] = MAGIC;
+    let commands = writer.named(entries);
+    let variables = environment
+        .variables
+        .iter()
+        .map(|v| vec![writer.text(&v.name), v.rule as u32, writer.text(&v.text)])
+        .collect();
+    let variables = writer.list(variables);
+    let printable = environment.printable.iter().map(|n| vec![writer.text(n)]).collect();
+    let printable = writer.list(printable);
+    let credentials = environment.credentials.iter().map(|n| vec![writer.text(n)]).collect();
+    let credentials = writer.list(credentials);
+    for (at, list) in [
+        (COMMANDS, commands),
+        (VARIABLES, variables),
+        (PRINTABLE, printable),
+        (CREDENTIALS, credentials),
+    ] {
+        writer.words[at..at + 2].copy_from_slice(&list);
+    }
+    writer.finish()
+}
+
+struct Writer {
+    words: Vec<u32>,
+    pool: Vec<u8>,
+    texts: HashMap<String, u32>,
+}
+
+impl Writer {
+    fn finish(mut self) -> Vec<u8> {
+        self.words[POOL] = number(self.words.len() * 4);
+        let mut bytes: Vec<u8> = self.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        bytes.append(&mut self.pool);
+        bytes
+    }
+
+    fn text(&mut self, text: &str) -> u32 {
+        if let Some(&at) = self.texts.get(text) {
+            return at;
+        }
+        let at = number(self.pool.len());
+        let length = u16::try_from(text.len()).unwrap_or_else(|_| panic!("a text of {} bytes is too long", text.len()));
+        self.pool.extend(length.to_le_bytes());
+        self.pool.extend(text.as_bytes());
+        self.texts.insert(text.to_owned(), at);
+        at
+    }
+
+    /// Writes rows one after another; gives their count and offset.
+    fn list(&mut self, rows: Vec<Vec<u32>>) -> [u32; 2] {
+        let at = number(self.words.len());
+        let count = number(rows.len());
+        self.words.extend(rows.into_iter().flatten());
+        [count, at]
+    }
+
+    /// Writes nodes and the sorted index of their names.
+    fn named(&mut self, entries: &[Entry]) -> [u32; 2] {
+        let mut names = Vec::new();
+        for entry in entries {
+            let node = self.node(entry);
+            names.extend(entry.names.iter().map(|name| (name.as_str(), node)));
+        }
+        names.sort_unstable();
+        let rows = names
+            .into_iter()
+            .map(|(name, node)| vec![self.text(name), node])
+            .collect();
+        self.list(rows)
+    }
+
+    fn node(&mut self, entry: &Entry) -> u32 {
+        let subs = self.named(&entry.subs);
+        let options = self.options(&entry.options);
+        let operands = self.list(slots(&entry.operands));
+        let effects = self.list(effects_of(&entry.effects));
+        let bare = self.list(effects_of(&entry.bare));
+        let whens = entry.whens.iter().map(|w| self.when(w)).collect();
+        let whens = self.list(whens);
+        let mut bits = entry.style as u32;
+        for (set, bit) in [
+            (entry.numeric, BIT_NUMERIC),
+            (entry.inert, BIT_INERT),
+            (entry.global, BIT_GLOBAL),
+        ] {
+            bits |= if set { bit } else { 0 };
+        }
+        let grammar = entry.grammar.as_deref().unwrap_or_default();
+        let single = [
+            self.text(&entry.about),
+            self.text(grammar),
+            bits,
+            optional_role(entry.here),
+        ];
+        let at = number(self.words.len());
+        self.words.extend(single);
+        self.words
+            .extend([options, operands, effects, bare, whens, subs].into_iter().flatten());
+        at
+    }
+
+    fn options(&mut self, options: &[Opt]) -> [u32; 2] {
+        let mut rows = Vec::new();
+        for (id, option) in options.iter().enumerate() {
+            let head = number(id) << 1 | u32::from(option.optional);
+            let roles = option
+                .values
+                .iter()
+                .rev()
+                .fold(0, |roles, &role| roles << 8 | (role as u32 + 1));
+            rows.extend(option.spellings.iter().map(|spelling| (spelling.as_str(), head, roles)));
+        }
+        rows.sort_unstable();
+        let rows = rows
+            .into_iter()
+            .map(|(spelling, head, roles)| vec![self.text(spelling), head, roles])
+            .collect();
+        self.list(rows)
+    }
+
+    fn when(&mut self, when: &When) -> Vec<u32> {
+        let options = self.list(when.options.iter().map(|&id| vec![number(id)]).collect());
+        let operands = self.list(slots(when.operands.as_deref().unwrap_or_default()));
+        let effects = self.list(effects_of(&when.effects));
+        let mut row = Vec::from(options);
+        row.push(u32::from(when.operands.is_some()));
+        row.extend(operands);
+        row.extend(effects);
+        row.push(optional_role(when.here));
+        row
+    }
+}
+
+fn slots(slots: &[Slot]) -> Vec<Vec<u32>> {
+    slots
+        .iter()
+        .map(|s| vec![s.role as u32 | (s.times as u32) << 8])
+        .collect()
+}
+
+fn effects_of(effects: &[EffectSpec]) -> Vec<Vec<u32>> {
+    let word =
+        |e: &EffectSpec| e.action as u32 | (e.place as u32) << 8 | (e.undo as u32) << 16 | (e.reach as u32) << 24;
+    effects.iter().map(|e| vec![word(e)]).collect()
+}
+
+fn optional_role(role: Option<Role>) -> u32 {
+    role.map_or(0, |role| role as u32 + 1)
+}
+
+/// A count or offset; the catalog stays far below 4 GiB.
+fn number(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or_else(|_| panic!("{value} is too large for the catalog"))
+}

@@ -1,0 +1,58 @@
+//! How the compiled catalog lies in its bytes: agreed here between the writer (`compile`) and the reader (the hook).
+//!
+//! A table of little-endian 32-bit words, then a pool of text. Offsets count words from the start; a text is its offset
+//! in bytes from the start of the pool, where two bytes of length stand before it. Offset 0 is the empty text. There
+//! are no pointers, so the bytes need no relocation and nothing is parsed before it is looked up.
+
+/// The first word: tells a catalog of this layout from anything else.
+pub const MAGIC: u32 = 0x3143_5343;
+
+/// Where in the header each list (its count, then its offset) and the pool (its offset in bytes) stand.
+pub const COMMANDS: usize = 1;
+pub const VARIABLES: usize = 3;
+pub const PRINTABLE: usize = 5;
+pub const CREDENTIALS: usize = 7;
+pub const POOL: usize = 9;
+pub const HEADER_WORDS: usize = 10;
+
+/// A named row: the name, then the offset of its node. Sorted by name.
+pub const NAMED_WORDS: usize = 2;
+
+/// A node is one command or subcommand: single words first, then lists.
+pub const NODE_ABOUT: usize = 0;
+pub const NODE_GRAMMAR: usize = 1;
+/// The style's byte, and above it the `BIT_`s.
+pub const NODE_BITS: usize = 2;
+/// A role's byte plus one; 0 is none.
+pub const NODE_HERE: usize = 3;
+pub const NODE_OPTIONS: usize = 4;
+pub const NODE_OPERANDS: usize = 6;
+pub const NODE_EFFECTS: usize = 8;
+pub const NODE_BARE: usize = 10;
+pub const NODE_WHENS: usize = 12;
+pub const NODE_SUBS: usize = 14;
+pub const NODE_WORDS: usize = 16;
+
+pub const BIT_NUMERIC: u32 = 1 << 8;
+pub const BIT_INERT: u32 = 1 << 9;
+pub const BIT_GLOBAL: u32 = 1 << 10;
+
+/// An option's row: the spelling; its number (spellings of one option share it) shifted by one, with a low bit for an
+/// optional value; the roles of its values, one byte each, plus one, the first in the lowest byte. Sorted by spelling.
+pub const OPTION_WORDS: usize = 3;
+
+/// What changes with an option: the options' numbers (a list), whether it has operands of its own, these (a list), the
+/// effects it adds (a list), its `here`.
+pub const WHEN_OPTIONS: usize = 0;
+pub const WHEN_HAS_OPERANDS: usize = 2;
+pub const WHEN_OPERANDS: usize = 3;
+pub const WHEN_EFFECTS: usize = 5;
+pub const WHEN_HERE: usize = 7;
+pub const WHEN_WORDS: usize = 8;
+
+/// An operand's word: the role's byte, above it the byte of `Times`.
+/// An effect's word: the bytes of action, place, loss and reach, the first in the lowest.
+pub const ONE_WORD: usize = 1;
+
+/// A variable's row: the name (a trailing `*` stands for any rest), the byte of its `VariableRule`, a text.
+pub const VARIABLE_WORDS: usize = 3;

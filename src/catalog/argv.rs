@@ -1,0 +1,606 @@
+//! Reads a command's words by its entry: options by exact spelling and arity, then operands by their grammar.
+//!
+//! The grammar is positive. What an entry does not list is a doubt, never a guess; so is a word of unknown value
+//! wherever one of its values would be read in another way.
+
+use catalog_spec::{Style, Times};
+
+use super::blob::{Node, Opt, Slot};
+use super::{Inner, Misread, Reading, Role, Use, grammar};
+use crate::shell::{Arg, Span, Value};
+
+/// Reads `args`, whose first word is the name that `node` is the entry of.
+pub fn read(node: Node, args: &[Arg]) -> Reading {
+    let mut parser = Parser {
+        args,
+        at: 1,
+        nodes: vec![node],
+        present: Vec::new(),
+        operands: Vec::new(),
+        ended: false,
+        reading: Reading::default(),
+    };
+    parser.command();
+    parser.reading
+}
+
+/// How a word that may be an option is read, apart from the text of its value.
+#[derive(Clone, PartialEq, Eq)]
+struct Shape {
+    /// Each option in it, with the level of the node that defines it.
+    options: Vec<(usize, Opt)>,
+    /// Where in the word the last option's value begins, if it stands there.
+    value_at: Option<usize>,
+}
+
+struct Parser<'a> {
+    args: &'a [Arg],
+    at: usize,
+    /// The command and, once found, its subcommand.
+    nodes: Vec<Node>,
+    /// The options that were given: the level of the node, the option's number.
+    present: Vec<(usize, u32)>,
+    operands: Vec<&'a Arg>,
+    /// No word from here on is an option.
+    ended: bool,
+    reading: Reading,
+}
+
+impl<'a> Parser<'a> {
+    fn command(&mut self) {
+        let Some(node) = self.enter() else { return };
+        while let Some(arg) = self.next() {
+            self.word(node, arg);
+        }
+        self.finish(node);
+    }
+
+    /// Takes up a node: its text and effects; finds its subcommand, if it has some. `None` where no operands are to be
+    /// read: a grammar in Rust has read them, or what the subcommand is is not known.
+    fn enter(&mut self) -> Option<Node> {
+        let node = self.node();
+        self.reading.effects.extend(node.effects());
+        if !node.about().is_empty() {
+            self.reading.about = node.about();
+        }
+        if let Some(name) = node.grammar() {
+            match grammar::whole(name) {
+                Some(read) => read(&self.args[self.at - 1..], &mut self.reading),
+                None => self.doubt(self.args[0].span, format!("the grammar `{name}` is not known")),
+            }
+            return None;
+        }
+        if node.has_subs() {
+            self.subcommand(node)
+        } else {
+            Some(node)
+        }
+    }
+
+    /// Reads the options that stand before the subcommand, and the subcommand's name.
+    fn subcommand(&mut self, node: Node) -> Option<Node> {
+        while let Some(arg) = self.next() {
+            if self.ended || !arg.value.may_be_option() {
+                self.at -= 1;
+                return self.named(node);
+            }
+            self.word(node, arg);
+            if !self.operands.is_empty() {
+                self.doubt(arg.span, "which subcommand this is is not known".to_owned());
+                return None;
+            }
+        }
+        Some(node)
+    }
+
+    /// Finds the longest subcommand whose words stand here.
+    fn named(&mut self, node: Node) -> Option<Node> {
+        let mut name = String::new();
+        let mut found = None;
+        for (at, arg) in self.args.iter().enumerate().skip(self.at) {
+            if !name.is_empty() {
+                name.push(' ');
+            }
+            if !node.sub_begins(&name) {
+                break;
+            }
+            let Some(word) = arg.value.literal() else {
+                self.doubt(arg.span, "which subcommand this is is not known".to_owned());
+                return None;
+            };
+            name.push_str(word);
+            found = node.sub(&name).map(|(name, sub)| (name, sub, at + 1)).or(found);
+        }
+        let Some((name, sub, end)) = found else {
+            let arg = &self.args[self.at];
+            let word = arg.value.literal().unwrap_or("this");
+            let why = format!("`{word}` is not a subcommand that is known of {}", self.name());
+            self.doubt(arg.span, why);
+            return None;
+        };
+        self.at = end;
+        self.ended = false;
+        self.reading.subcommand = name;
+        self.nodes.push(sub);
+        self.enter()
+    }
+
+    fn next(&mut self) -> Option<&'a Arg> {
+        let arg = self.args.get(self.at)?;
+        self.at += 1;
+        Some(arg)
+    }
+
+    /// The innermost node.
+    fn node(&self) -> Node {
+        self.nodes[self.nodes.len() - 1]
+    }
+
+    /// The command's name and its subcommand, as an entry spells them.
+    fn name(&self) -> String {
+        let name = self
+            .args
+            .first()
+            .and_then(|a| a.value.literal())
+            .unwrap_or("this command");
+        format!("{name} {}", self.reading.subcommand).trim_end().to_owned()
+    }
+
+    fn doubt(&mut self, span: Span, why: String) {
+        self.reading.doubts.push(Misread { why, span });
+    }
+
+    /// Reads one word that is an option or an operand.
+    fn word(&mut self, node: Node, arg: &'a Arg) {
+        if self.ended || node.style() == Style::None {
+            return self.operands.push(arg);
+        }
+        match &arg.value {
+            Value::Literal(text) => self.literal(node, arg, text),
+            Value::OneOf(texts) => self.one_of(node, arg, texts),
+            Value::Unknown { prefix, single } => self.unknown(node, arg, prefix, *single),
+        }
+    }
+
+    fn literal(&mut self, node: Node, arg: &'a Arg, text: &str) {
+        if text == "--" && node.style() != Style::Dash {
+            self.ended = true;
+        } else if text == "-" && node.style() == Style::Shell {
+            self.doubt(arg.span, "a lone `-` ends the options of a shell".to_owned());
+        } else if !looks_like_option(node, text) {
+            self.operand(node, arg);
+        } else if node.numeric() && is_number(text) {
+            // Nothing is opened, run or changed by a number.
+        } else {
+            match self.shape(text) {
+                Ok(shape) => self.option(&shape, arg),
+                Err(why) => self.doubt(arg.span, why),
+            }
+        }
+    }
+
+    /// Every alternative must be read in the same way.
+    fn one_of(&mut self, node: Node, arg: &'a Arg, texts: &[String]) {
+        if texts.iter().all(|t| !looks_like_option(node, t)) && !self.is_shell_dash(node, texts) {
+            return self.operand(node, arg);
+        }
+        let shapes: Option<Vec<Shape>> = texts
+            .iter()
+            .map(|t| {
+                (looks_like_option(node, t) && t != "--")
+                    .then(|| self.shape(t).ok())
+                    .flatten()
+            })
+            .collect();
+        match shapes.as_deref() {
+            Some([first, rest @ ..]) if rest.iter().all(|s| s == first) => {
+                let shape = first.clone();
+                self.option(&shape, arg);
+            }
+            Some(_) | None => self.doubt(arg.span, "what this word is differs from turn to turn".to_owned()),
+        }
+    }
+
+    fn is_shell_dash(&self, node: Node, texts: &[String]) -> bool {
+        node.style() == Style::Shell && texts.iter().any(|t| t == "-")
+    }
+
+    fn unknown(&mut self, node: Node, arg: &'a Arg, prefix: &str, single: bool) {
+        if single && self.glued_unknown(arg, prefix) {
+            return;
+        }
+        let may_be_option = arg.value.may_be_option() || looks_like_option(node, prefix);
+        if may_be_option && !node.inert() {
+            self.doubt(
+                arg.span,
+                "this word is not known and could be read as an option".to_owned(),
+            );
+        }
+        self.operand(node, arg);
+    }
+
+    /// `--option=UNKNOWN`, or `-oX` and something unknown after it: the option is known, its value is not.
+    fn glued_unknown(&mut self, arg: &'a Arg, prefix: &str) -> bool {
+        let Ok(shape) = self.shape(prefix) else { return false };
+        let glued = shape.value_at.is_some();
+        if glued {
+            self.option(&shape, arg);
+        }
+        glued
+    }
+
+    fn operand(&mut self, node: Node, arg: &'a Arg) {
+        self.operands.push(arg);
+        if matches!(node.style(), Style::Posix | Style::Shell) {
+            self.ended = true;
+        }
+    }
+
+    /// Splits a word that looks like an option into the options it holds.
+    fn shape(&self, text: &str) -> Result<Shape, String> {
+        let long = text.starts_with("--");
+        if long || self.node().style() == Style::Dash {
+            self.whole_word(text)
+        } else {
+            self.cluster(text)
+        }
+    }
+
+    /// `--option`, `--option=value`.
+    fn whole_word(&self, text: &str) -> Result<Shape, String> {
+        if let Some(option) = self.find(text) {
+            return Ok(Shape {
+                options: vec![option],
+                value_at: None,
+            });
+        }
+        let Some((spelling, _)) = text.split_once('=') else {
+            return Err(self.not_known(text));
+        };
+        match self.find(spelling) {
+            Some(option) if option.1.optional || option.1.words() == 1 => Ok(Shape {
+                options: vec![option],
+                value_at: Some(spelling.len() + 1),
+            }),
+            Some(_) => Err(format!("`{spelling}` takes no value after `=`")),
+            None => Err(self.not_known(spelling)),
+        }
+    }
+
+    /// `-abc`: letters without a value, then perhaps one with; after it the rest of the word is the value.
+    fn cluster(&self, text: &str) -> Result<Shape, String> {
+        let sign = text.get(..1).unwrap_or_default();
+        let mut shape = Shape {
+            options: Vec::new(),
+            value_at: None,
+        };
+        for (at, letter) in text.char_indices().skip(1) {
+            let spelling = format!("{sign}{letter}");
+            let option = self.find(&spelling).ok_or_else(|| self.not_known(&spelling))?;
+            shape.options.push(option);
+            let rest = at + letter.len_utf8();
+            if option.1.takes_value() && rest < text.len() {
+                if self.node().style() == Style::Shell || (!option.1.optional && option.1.words() != 1) {
+                    return Err(format!("what stands after `{spelling}` in one word is not understood"));
+                }
+                shape.value_at = Some(rest);
+                break;
+            }
+        }
+        Ok(shape)
+    }
+
+    /// The option of this spelling, of the innermost node or of one whose options hold everywhere.
+    fn find(&self, spelling: &str) -> Option<(usize, Opt)> {
+        let last = self.nodes.len() - 1;
+        (0..=last)
+            .rev()
+            .filter(|&level| level == last || self.nodes[level].global())
+            .find_map(|level| Some((level, self.nodes[level].option(spelling)?)))
+    }
+
+    fn not_known(&self, spelling: &str) -> String {
+        format!("`{spelling}` is not an option that is known of {}", self.name())
+    }
+
+    /// Takes the options of a word and, where the last one wants them, the words that are its values.
+    fn option(&mut self, shape: &Shape, arg: &'a Arg) {
+        self.present
+            .extend(shape.options.iter().map(|(level, o)| (*level, o.id)));
+        let Some((_, last)) = shape.options.last() else { return };
+        if let Some(at) = shape.value_at {
+            let value = Arg {
+                value: arg.value.without_prefix(at),
+                span: arg.span,
+            };
+            for role in last.roles() {
+                self.value(role, &value);
+            }
+        } else if !last.optional {
+            self.separate_values(*last, arg);
+        }
+    }
+
+    fn separate_values(&mut self, option: Opt, arg: &Arg) {
+        for role in option.roles() {
+            let Some(value) = self.next() else {
+                self.doubt(arg.span, "the option's value is missing".to_owned());
+                return;
+            };
+            if is_many(value) && !self.node().inert() {
+                self.doubt(
+                    value.span,
+                    "this may be none or several words, so the words after it are unclear".to_owned(),
+                );
+            }
+            self.value(role, value);
+        }
+    }
+
+    fn value(&mut self, role: Role, value: &Arg) {
+        if role != Role::Directory {
+            return self.role(role, value);
+        }
+        self.role(role, value);
+        if self.reading.directory.replace(value.clone()).is_some() {
+            self.doubt(value.span, "the directory is changed twice".to_owned());
+        }
+    }
+
+    /// Records what a word is for.
+    fn role(&mut self, role: Role, arg: &Arg) {
+        match role {
+            Role::Plain => {}
+            Role::Shell | Role::Code => self.reading.inner.push(Inner::Code {
+                role,
+                code: arg.clone(),
+            }),
+            Role::Sed | Role::Awk | Role::Jq | Role::Find => grammar::embedded(role, arg, &mut self.reading),
+            Role::Command => self.reading.inner.push(Inner::Command {
+                args: vec![arg.clone()],
+                appended: false,
+            }),
+            Role::PathRead
+            | Role::TreeRead
+            | Role::PathInspect
+            | Role::PathWrite
+            | Role::PathDelete
+            | Role::PathMode
+            | Role::Directory
+            | Role::Config
+            | Role::Program
+            | Role::Host
+            | Role::Url
+            | Role::Secret
+            | Role::Env
+            | Role::EnvAssign => self.reading.uses.push(Use { role, arg: arg.clone() }),
+        }
+    }
+
+    /// Gives the operands their roles, once all words are read.
+    fn finish(&mut self, node: Node) {
+        let (slots, here) = self.changed_by_options(node);
+        let operands = std::mem::take(&mut self.operands);
+        if operands.iter().all(|arg| is_many(arg)) {
+            self.reading.effects.extend(node.bare());
+        }
+        self.reject_split_subcommand(&operands);
+        let before = self.reading.uses.len();
+        self.assign(&slots, &operands);
+        let named = self.reading.uses[before..]
+            .iter()
+            .any(|u| is_path(u.role) && !is_many(&u.arg));
+        if let (Some(role), false) = (here, named) {
+            self.here(role);
+        }
+    }
+
+    /// The operand grammar and the role of the current directory, after what the options given change in them.
+    fn changed_by_options(&mut self, node: Node) -> (Vec<Slot>, Option<Role>) {
+        let mut slots: Option<Vec<Slot>> = None;
+        let mut here = node.here();
+        let last = self.nodes.len() - 1;
+        for (level, at) in self.nodes.clone().into_iter().enumerate() {
+            for when in at.whens() {
+                if !self.present.iter().any(|&(l, id)| l == level && when.concerns(id)) {
+                    continue;
+                }
+                self.reading.effects.extend(when.effects());
+                if level != last {
+                    continue;
+                }
+                here = when.here().or(here);
+                let Some(changed) = when.operands() else { continue };
+                if slots.replace(changed.clone()).is_some_and(|earlier| earlier != changed) {
+                    self.doubt(
+                        self.args[0].span,
+                        "two options change what the operands mean".to_owned(),
+                    );
+                }
+            }
+        }
+        (slots.unwrap_or_else(|| node.operands()), here)
+    }
+
+    /// `git stash -q list`: an option between the words of a longer subcommand hides it.
+    fn reject_split_subcommand(&mut self, operands: &[&Arg]) {
+        let [parent, _] = self.nodes[..] else { return };
+        let Some(word) = operands.first().and_then(|arg| arg.value.literal()) else {
+            return;
+        };
+        if parent.sub(&format!("{} {word}", self.reading.subcommand)).is_some() {
+            let why = format!("whether `{word}` is a subcommand or an operand is not clear");
+            self.doubt(operands[0].span, why);
+        }
+    }
+
+    fn here(&mut self, role: Role) {
+        let dot = Arg {
+            value: Value::Literal(".".to_owned()),
+            span: self.args[0].span,
+        };
+        self.role(role, &dot);
+    }
+
+    fn assign(&mut self, slots: &[Slot], operands: &[&'a Arg]) {
+        if let Some(first) = operands.iter().position(|arg| is_many(arg)) {
+            return self.assign_unclear(slots, operands, first);
+        }
+        if slots.iter().any(|s| s.role == Role::EnvAssign) {
+            return self.assign_environment(slots, operands);
+        }
+        let required = |s: &&Slot| matches!(s.times, Times::One | Times::Many);
+        let Some(extra) = operands.len().checked_sub(slots.iter().filter(required).count()) else {
+            if !operands.is_empty() || !self.only_describes_itself() {
+                self.doubt(self.args[0].span, format!("{} needs more operands", self.name()));
+            }
+            return;
+        };
+        let optional = slots.iter().filter(|s| s.times == Times::Maybe).count().min(extra);
+        let mut counts = Counts {
+            optional,
+            open: extra - optional,
+        };
+        let mut rest = operands;
+        for slot in slots {
+            if slot.role == Role::Command && !rest.is_empty() {
+                return self.inner_command(rest);
+            }
+            let (taken, left) = rest.split_at(counts.of(slot.times).min(rest.len()));
+            for arg in taken {
+                self.role(slot.role, arg);
+            }
+            rest = left;
+        }
+        if let Some(arg) = rest.first() {
+            self.doubt(arg.span, format!("{} takes no further operand", self.name()));
+        }
+    }
+
+    /// Some operand may be none or several words: from there on all places must mean the same.
+    fn assign_unclear(&mut self, slots: &[Slot], operands: &[&'a Arg], first: usize) {
+        let fixed = slots.iter().take_while(|s| s.times == Times::One).count();
+        let open = |s: &Slot| matches!(s.times, Times::Any | Times::Many);
+        let alike = |slot: &Slot, fixed| fixed <= first || slots.iter().all(|s| s.role == slot.role);
+        match slots.get(fixed..) {
+            Some([slot]) if open(slot) && slot.role != Role::EnvAssign && alike(slot, fixed) => {
+                for (index, arg) in operands.iter().enumerate() {
+                    let role = slots.get(index).map_or(slot.role, |s| s.role);
+                    self.role(role, arg);
+                }
+            }
+            Some(_) | None => {
+                let why = "this may be none or several words, so what the operands mean is unclear".to_owned();
+                self.doubt(operands[first].span, why);
+            }
+        }
+    }
+
+    /// `NAME=VALUE .. COMMAND ..`: the first word without `=` is the command.
+    fn assign_environment(&mut self, slots: &[Slot], operands: &[&'a Arg]) {
+        let is_assignment = |arg: &&Arg| match &arg.value {
+            Value::Literal(text) | Value::Unknown { prefix: text, .. } => text.contains('='),
+            Value::OneOf(texts) => texts.iter().all(|t| t.contains('=')),
+        };
+        let split = operands
+            .iter()
+            .position(|a| !is_assignment(a))
+            .unwrap_or(operands.len());
+        let (assignments, command) = operands.split_at(split);
+        for arg in assignments {
+            self.role(Role::EnvAssign, arg);
+        }
+        let Some(program) = command.first() else { return };
+        if program.value.literal().is_none() {
+            self.doubt(
+                program.span,
+                "whether this is a variable or the command is not known".to_owned(),
+            );
+        } else if slots.iter().any(|s| s.role == Role::Command) {
+            self.inner_command(command);
+        } else {
+            self.doubt(program.span, format!("{} takes no further operand", self.name()));
+        }
+    }
+
+    fn inner_command(&mut self, words: &[&Arg]) {
+        self.reading.inner.push(Inner::Command {
+            args: words.iter().map(|&arg| arg.clone()).collect(),
+            appended: false,
+        });
+    }
+
+    /// `--help` or `--version`, listed by the entry, was given: no operand is needed.
+    fn only_describes_itself(&self) -> bool {
+        let given = |name| {
+            self.find(name)
+                .is_some_and(|(level, o)| self.present.contains(&(level, o.id)))
+        };
+        given("--help") || given("--version")
+    }
+}
+
+/// How many operands the optional places and the open one take beyond what is required.
+struct Counts {
+    optional: usize,
+    open: usize,
+}
+
+impl Counts {
+    fn of(&mut self, times: Times) -> usize {
+        match times {
+            Times::One => 1,
+            Times::Maybe if self.optional > 0 => {
+                self.optional -= 1;
+                1
+            }
+            Times::Maybe => 0,
+            Times::Any => std::mem::take(&mut self.open),
+            Times::Many => 1 + std::mem::take(&mut self.open),
+        }
+    }
+}
+
+fn looks_like_option(node: Node, text: &str) -> bool {
+    let minus = text.len() > 1 && text.starts_with('-');
+    minus || (node.style() == Style::Shell && text.starts_with('+'))
+}
+
+fn is_number(text: &str) -> bool {
+    text.len() > 1 && text.bytes().skip(1).all(|b| b.is_ascii_digit())
+}
+
+/// The word may be none or several.
+fn is_many(arg: &Arg) -> bool {
+    matches!(arg.value, Value::Unknown { single: false, .. })
+}
+
+fn is_path(role: Role) -> bool {
+    match role {
+        Role::PathRead
+        | Role::TreeRead
+        | Role::PathInspect
+        | Role::PathWrite
+        | Role::PathDelete
+        | Role::PathMode
+        | Role::Directory
+        | Role::Config
+        | Role::Program => true,
+        Role::Plain
+        | Role::Host
+        | Role::Url
+        | Role::Secret
+        | Role::Env
+        | Role::EnvAssign
+        | Role::Command
+        | Role::Shell
+        | Role::Code
+        | Role::Sed
+        | Role::Awk
+        | Role::Jq
+        | Role::Find => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
