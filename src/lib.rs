@@ -4,6 +4,7 @@
 //! the one answer. Nothing is let through that was not understood completely, and every error leaves the question
 //! with the person.
 
+pub mod assess;
 pub mod call;
 pub mod catalog;
 pub mod cli;
@@ -11,4 +12,6 @@ pub mod decision;
 pub mod effect;
 pub mod facts;
 pub mod judge;
+pub mod place;
+pub mod risk;
 pub mod shell;

@@ -70,11 +70,7 @@ impl<'a> Parser<'a> {
             }
             return None;
         }
-        if node.has_subs() {
-            self.subcommand(node)
-        } else {
-            Some(node)
-        }
+        if node.has_subs() { self.subcommand(node) } else { Some(node) }
     }
 
     /// Reads the options that stand before the subcommand, and the subcommand's name.
@@ -138,11 +134,7 @@ impl<'a> Parser<'a> {
 
     /// The command's name and its subcommand, as an entry spells them.
     fn name(&self) -> String {
-        let name = self
-            .args
-            .first()
-            .and_then(|a| a.value.literal())
-            .unwrap_or("this command");
+        let name = self.args.first().and_then(|a| a.value.literal()).unwrap_or("this command");
         format!("{name} {}", self.reading.subcommand).trim_end().to_owned()
     }
 
@@ -158,6 +150,7 @@ impl<'a> Parser<'a> {
         match &arg.value {
             Value::Literal(text) => self.literal(node, arg, text),
             Value::OneOf(texts) => self.one_of(node, arg, texts),
+            Value::Under(directory) => self.unknown(node, arg, directory, true),
             Value::Unknown { prefix, single } => self.unknown(node, arg, prefix, *single),
         }
     }
@@ -186,11 +179,7 @@ impl<'a> Parser<'a> {
         }
         let shapes: Option<Vec<Shape>> = texts
             .iter()
-            .map(|t| {
-                (looks_like_option(node, t) && t != "--")
-                    .then(|| self.shape(t).ok())
-                    .flatten()
-            })
+            .map(|t| (looks_like_option(node, t) && t != "--").then(|| self.shape(t).ok()).flatten())
             .collect();
         match shapes.as_deref() {
             Some([first, rest @ ..]) if rest.iter().all(|s| s == first) => {
@@ -211,10 +200,7 @@ impl<'a> Parser<'a> {
         }
         let may_be_option = arg.value.may_be_option() || looks_like_option(node, prefix);
         if may_be_option && !node.inert() {
-            self.doubt(
-                arg.span,
-                "this word is not known and could be read as an option".to_owned(),
-            );
+            self.doubt(arg.span, "this word is not known and could be read as an option".to_owned());
         }
         self.operand(node, arg);
     }
@@ -239,29 +225,21 @@ impl<'a> Parser<'a> {
     /// Splits a word that looks like an option into the options it holds.
     fn shape(&self, text: &str) -> Result<Shape, String> {
         let long = text.starts_with("--");
-        if long || self.node().style() == Style::Dash {
-            self.whole_word(text)
-        } else {
-            self.cluster(text)
-        }
+        if long || self.node().style() == Style::Dash { self.whole_word(text) } else { self.cluster(text) }
     }
 
     /// `--option`, `--option=value`.
     fn whole_word(&self, text: &str) -> Result<Shape, String> {
         if let Some(option) = self.find(text) {
-            return Ok(Shape {
-                options: vec![option],
-                value_at: None,
-            });
+            return Ok(Shape { options: vec![option], value_at: None });
         }
         let Some((spelling, _)) = text.split_once('=') else {
             return Err(self.not_known(text));
         };
         match self.find(spelling) {
-            Some(option) if option.1.optional || option.1.words() == 1 => Ok(Shape {
-                options: vec![option],
-                value_at: Some(spelling.len() + 1),
-            }),
+            Some(option) if option.1.optional || option.1.words() == 1 => {
+                Ok(Shape { options: vec![option], value_at: Some(spelling.len() + 1) })
+            }
             Some(_) => Err(format!("`{spelling}` takes no value after `=`")),
             None => Err(self.not_known(spelling)),
         }
@@ -270,10 +248,7 @@ impl<'a> Parser<'a> {
     /// `-abc`: letters without a value, then perhaps one with; after it the rest of the word is the value.
     fn cluster(&self, text: &str) -> Result<Shape, String> {
         let sign = text.get(..1).unwrap_or_default();
-        let mut shape = Shape {
-            options: Vec::new(),
-            value_at: None,
-        };
+        let mut shape = Shape { options: Vec::new(), value_at: None };
         for (at, letter) in text.char_indices().skip(1) {
             let spelling = format!("{sign}{letter}");
             let option = self.find(&spelling).ok_or_else(|| self.not_known(&spelling))?;
@@ -305,14 +280,10 @@ impl<'a> Parser<'a> {
 
     /// Takes the options of a word and, where the last one wants them, the words that are its values.
     fn option(&mut self, shape: &Shape, arg: &'a Arg) {
-        self.present
-            .extend(shape.options.iter().map(|(level, o)| (*level, o.id)));
+        self.present.extend(shape.options.iter().map(|(level, o)| (*level, o.id)));
         let Some((_, last)) = shape.options.last() else { return };
         if let Some(at) = shape.value_at {
-            let value = Arg {
-                value: arg.value.without_prefix(at),
-                span: arg.span,
-            };
+            let value = Arg { value: arg.value.without_prefix(at), span: arg.span };
             for role in last.roles() {
                 self.value(role, &value);
             }
@@ -351,17 +322,12 @@ impl<'a> Parser<'a> {
     fn role(&mut self, role: Role, arg: &Arg) {
         match role {
             Role::Plain => {}
-            Role::Shell | Role::Code => self.reading.inner.push(Inner::Code {
-                role,
-                code: arg.clone(),
-            }),
+            Role::Shell | Role::Code => self.reading.inner.push(Inner::Code { role, code: arg.clone() }),
             Role::Sed | Role::Awk | Role::Jq | Role::Find => grammar::embedded(role, arg, &mut self.reading),
-            Role::Command => self.reading.inner.push(Inner::Command {
-                args: vec![arg.clone()],
-                appended: false,
-            }),
+            Role::Command => self.reading.inner.push(Inner::Command { args: vec![arg.clone()], appended: false }),
             Role::PathRead
             | Role::TreeRead
+            | Role::TreeVisible
             | Role::PathInspect
             | Role::PathWrite
             | Role::PathDelete
@@ -387,9 +353,7 @@ impl<'a> Parser<'a> {
         self.reject_split_subcommand(&operands);
         let before = self.reading.uses.len();
         self.assign(&slots, &operands);
-        let named = self.reading.uses[before..]
-            .iter()
-            .any(|u| is_path(u.role) && !is_many(&u.arg));
+        let named = self.reading.uses[before..].iter().any(|u| is_path(u.role) && !is_many(&u.arg));
         if let (Some(role), false) = (here, named) {
             self.here(role);
         }
@@ -412,10 +376,7 @@ impl<'a> Parser<'a> {
                 here = when.here().or(here);
                 let Some(changed) = when.operands() else { continue };
                 if slots.replace(changed.clone()).is_some_and(|earlier| earlier != changed) {
-                    self.doubt(
-                        self.args[0].span,
-                        "two options change what the operands mean".to_owned(),
-                    );
+                    self.doubt(self.args[0].span, "two options change what the operands mean".to_owned());
                 }
             }
         }
@@ -435,10 +396,7 @@ impl<'a> Parser<'a> {
     }
 
     fn here(&mut self, role: Role) {
-        let dot = Arg {
-            value: Value::Literal(".".to_owned()),
-            span: self.args[0].span,
-        };
+        let dot = Arg { value: Value::Literal(".".to_owned()), span: self.args[0].span };
         self.role(role, &dot);
     }
 
@@ -457,10 +415,7 @@ impl<'a> Parser<'a> {
             return;
         };
         let optional = slots.iter().filter(|s| s.times == Times::Maybe).count().min(extra);
-        let mut counts = Counts {
-            optional,
-            open: extra - optional,
-        };
+        let mut counts = Counts { optional, open: extra - optional };
         let mut rest = operands;
         for slot in slots {
             if slot.role == Role::Command && !rest.is_empty() {
@@ -501,21 +456,16 @@ impl<'a> Parser<'a> {
         let is_assignment = |arg: &&Arg| match &arg.value {
             Value::Literal(text) | Value::Unknown { prefix: text, .. } => text.contains('='),
             Value::OneOf(texts) => texts.iter().all(|t| t.contains('=')),
+            Value::Under(_) => false,
         };
-        let split = operands
-            .iter()
-            .position(|a| !is_assignment(a))
-            .unwrap_or(operands.len());
+        let split = operands.iter().position(|a| !is_assignment(a)).unwrap_or(operands.len());
         let (assignments, command) = operands.split_at(split);
         for arg in assignments {
             self.role(Role::EnvAssign, arg);
         }
         let Some(program) = command.first() else { return };
         if program.value.literal().is_none() {
-            self.doubt(
-                program.span,
-                "whether this is a variable or the command is not known".to_owned(),
-            );
+            self.doubt(program.span, "whether this is a variable or the command is not known".to_owned());
         } else if slots.iter().any(|s| s.role == Role::Command) {
             self.inner_command(command);
         } else {
@@ -524,18 +474,14 @@ impl<'a> Parser<'a> {
     }
 
     fn inner_command(&mut self, words: &[&Arg]) {
-        self.reading.inner.push(Inner::Command {
-            args: words.iter().map(|&arg| arg.clone()).collect(),
-            appended: false,
-        });
+        self.reading
+            .inner
+            .push(Inner::Command { args: words.iter().map(|&arg| arg.clone()).collect(), appended: false });
     }
 
     /// `--help` or `--version`, listed by the entry, was given: no operand is needed.
     fn only_describes_itself(&self) -> bool {
-        let given = |name| {
-            self.find(name)
-                .is_some_and(|(level, o)| self.present.contains(&(level, o.id)))
-        };
+        let given = |name| self.find(name).is_some_and(|(level, o)| self.present.contains(&(level, o.id)));
         given("--help") || given("--version")
     }
 }
@@ -579,6 +525,7 @@ fn is_path(role: Role) -> bool {
     match role {
         Role::PathRead
         | Role::TreeRead
+        | Role::TreeVisible
         | Role::PathInspect
         | Role::PathWrite
         | Role::PathDelete

@@ -5,8 +5,12 @@
 
 pub mod ast;
 mod parser;
+mod scan;
+pub mod state;
 mod value;
+pub mod words;
 
 pub use ast::Span;
 pub use parser::{MAX_BYTES, Refusal, parse};
+pub use scan::scan;
 pub use value::{Arg, Value};

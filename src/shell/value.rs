@@ -9,6 +9,8 @@ pub enum Value {
     Literal(String),
     /// Exactly one word, one of these. Never empty.
     OneOf(Vec<String>),
+    /// Exactly one word: the path of something at or below this directory, reached without `..`.
+    Under(String),
     /// Not known.
     Unknown {
         /// What it starts with in any case; may be empty.
@@ -19,16 +21,13 @@ pub enum Value {
 }
 
 impl Value {
-    pub const UNKNOWN: Value = Value::Unknown {
-        prefix: String::new(),
-        single: false,
-    };
+    pub const UNKNOWN: Value = Value::Unknown { prefix: String::new(), single: false };
 
     /// The text, where it is exactly known.
     pub fn literal(&self) -> Option<&str> {
         match self {
             Value::Literal(text) => Some(text),
-            Value::OneOf(_) | Value::Unknown { .. } => None,
+            Value::OneOf(_) | Value::Under(_) | Value::Unknown { .. } => None,
         }
     }
 
@@ -37,7 +36,7 @@ impl Value {
         match self {
             Value::Literal(text) => Some(std::slice::from_ref(text)),
             Value::OneOf(texts) => Some(texts),
-            Value::Unknown { .. } => None,
+            Value::Under(_) | Value::Unknown { .. } => None,
         }
     }
 
@@ -46,6 +45,7 @@ impl Value {
         match self {
             Value::Literal(text) => text.starts_with('-'),
             Value::OneOf(texts) => texts.iter().any(|t| t.starts_with('-')),
+            Value::Under(directory) => directory.starts_with('-'),
             Value::Unknown { prefix, single } => !single || prefix.is_empty() || prefix.starts_with('-'),
         }
     }
@@ -56,10 +56,8 @@ impl Value {
         match self {
             Value::Literal(text) => Value::Literal(cut(text)),
             Value::OneOf(texts) => Value::OneOf(texts.iter().map(cut).collect()),
-            Value::Unknown { prefix, single } => Value::Unknown {
-                prefix: cut(prefix),
-                single: *single,
-            },
+            Value::Under(directory) => Value::Unknown { prefix: cut(directory), single: true },
+            Value::Unknown { prefix, single } => Value::Unknown { prefix: cut(prefix), single: *single },
         }
     }
 }

@@ -134,11 +134,7 @@ struct RawWhen {
 /// Every fault of every file, or that one cannot be read.
 pub fn load_dir(dir: &Path) -> Result<Vec<Entry>, Vec<Diagnostic>> {
     let unreadable = |path: &Path, error: std::io::Error| {
-        vec![Diagnostic {
-            file: path.display().to_string(),
-            line: 1,
-            message: error.to_string(),
-        }]
+        vec![Diagnostic { file: path.display().to_string(), line: 1, message: error.to_string() }]
     };
     let mut paths = Vec::new();
     for item in std::fs::read_dir(dir).map_err(|e| unreadable(dir, e))? {
@@ -187,10 +183,7 @@ fn duplicates(entries: &[Entry]) -> Vec<Diagnostic> {
                 faults.push(Diagnostic {
                     file: entry.file.clone(),
                     line: entry.line,
-                    message: format!(
-                        "`{name}` has an entry already at {}:{}; keep one",
-                        earlier.file, earlier.line
-                    ),
+                    message: format!("`{name}` has an entry already at {}:{}; keep one", earlier.file, earlier.line),
                 });
             }
         }
@@ -250,10 +243,7 @@ impl Checker<'_, '_> {
             (Some(name), None) => vec![name],
             (None, Some(names)) if !names.is_empty() => names.iter().collect(),
             (Some(_) | None, Some(_)) | (None, None) => {
-                self.source.fault(
-                    &spanned.span(),
-                    "write either `name = \"..\"` or `names = [\"..\", \"..\"]`",
-                );
+                self.source.fault(&spanned.span(), "write either `name = \"..\"` or `names = [\"..\", \"..\"]`");
                 Vec::new()
             }
         };
@@ -270,11 +260,7 @@ impl Checker<'_, '_> {
     fn style(&mut self, style: Option<&Spanned<String>>) -> Style {
         let Some(text) = style else { return Style::Gnu };
         Style::parse(text.get_ref()).unwrap_or_else(|| {
-            let message = format!(
-                "`{}` is no style; write one of: {}",
-                text.get_ref(),
-                spelled(Style::ALL)
-            );
+            let message = format!("`{}` is no style; write one of: {}", text.get_ref(), spelled(Style::ALL));
             self.source.fault(&text.span(), message);
             Style::Gnu
         })
@@ -309,10 +295,8 @@ impl Checker<'_, '_> {
             self.source.fault(&text.span(), message);
         }
         if text.get_ref().trim().is_empty() {
-            self.source.fault(
-                &text.span(),
-                "an option under `values` has a role; list it in `flags` if it takes no value",
-            );
+            self.source
+                .fault(&text.span(), "an option under `values` has a role; list it in `flags` if it takes no value");
         }
         (roles, optional)
     }
@@ -335,11 +319,7 @@ impl Checker<'_, '_> {
                 self.source.fault(&at.span(), message);
             }
         }
-        options.push(Opt {
-            spellings: spellings.iter().map(|&s| s.to_owned()).collect(),
-            values,
-            optional,
-        });
+        options.push(Opt { spellings: spellings.iter().map(|&s| s.to_owned()).collect(), values, optional });
     }
 
     fn role(&mut self, at: &Spanned<String>, word: &str) -> Option<Role> {
@@ -458,15 +438,11 @@ fn misspelt(spelling: &str, style: Style) -> Option<String> {
     }
     let body = spelling.strip_prefix(['-', '+']).unwrap_or_default();
     if body.is_empty() || body == "-" || spelling.contains('=') {
-        return Some(format!(
-            "`{spelling}` is no option; write it exactly as typed, without `=` and value"
-        ));
+        return Some(format!("`{spelling}` is no option; write it exactly as typed, without `=` and value"));
     }
     let one_letter = body.chars().count() == 1;
     match style {
-        Style::None => Some(format!(
-            "`{spelling}` cannot be read with style = \"none\"; choose another style"
-        )),
+        Style::None => Some(format!("`{spelling}` cannot be read with style = \"none\"; choose another style")),
         Style::Dash => None,
         Style::Gnu | Style::Posix | Style::Shell if one_letter || (body.starts_with('-') && !plus) => None,
         Style::Gnu | Style::Posix | Style::Shell => Some(format!(

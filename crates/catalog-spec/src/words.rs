@@ -90,7 +90,9 @@ vocabulary! {
         Repository = "repository",
         /// World-readable files of the system that hold no secret.
         System = "system",
-        /// Project files that a tool, CI or the agent itself runs or obeys.
+        /// Project files that building or testing the project runs: `package.json`, `Makefile`, `build.rs`.
+        Build = "build",
+        /// Project files that a tool, CI or the agent itself runs or obeys: CI files, `AGENTS.md`, a PATH directory.
         BecomesCode = "becomes-code",
         /// A home directory, other than the places named here.
         Home = "home",
@@ -144,6 +146,8 @@ vocabulary! {
         PathRead = "path-read",
         /// A directory tree whose content is read.
         TreeRead = "tree-read",
+        /// A directory tree whose content is read, names that begin with a dot left out (rg, fd).
+        TreeVisible = "tree-visible",
         /// A path of which only names, sizes or derived facts are shown.
         PathInspect = "path-inspect",
         /// A path that is created or changed.
@@ -242,12 +246,7 @@ pub struct EffectSpec {
 
 impl EffectSpec {
     pub const fn of(action: Action) -> Self {
-        EffectSpec {
-            action,
-            place: Place::Nowhere,
-            undo: Undo::Nothing,
-            reach: Reach::Here,
-        }
+        EffectSpec { action, place: Place::Nowhere, undo: Undo::Nothing, reach: Reach::Here }
     }
 
     /// Reads the TOML form.

@@ -1,0 +1,922 @@
+//! Walks a script in the order it runs, with the state that one command hands to the next, and reads each command
+//! through the catalog. The verdict of a script is the worst of every command in any branch, substitution or body.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use super::{builtins, git, glob, paths, roles};
+use crate::catalog::environment::EnvRisk;
+use crate::catalog::{self, Inner, Reading, Role};
+use crate::effect::{Action, Assessment, Doubt, Effect, EffectSpec, Place, Reach, Step, Tier, Undo};
+use crate::facts::{Facts, Found};
+use crate::place::{self, Purpose};
+use crate::risk;
+use crate::shell::ast::{
+    Arithmetic, AssignedValue, Assignment, CaseArm, Command, Condition, Connector, Item, Parameter, ParameterOperation,
+    Part, Pipeline, Redirect, RedirectKind, Script, Stage, Word,
+};
+use crate::shell::state::State;
+use crate::shell::words::{PatternPart, Surroundings, expand, expand_single};
+use crate::shell::{self, Arg, Span, Value};
+
+/// How many wrappers and scripts may stand inside one another.
+const MAX_NESTING: usize = 12;
+/// At most this many steps are assessed in one call.
+const MAX_STEPS: usize = 2000;
+
+/// Works out what a script would do.
+pub fn assess(source: &str, cwd: Option<&Path>, facts: &Facts) -> Assessment {
+    let mut work = Work::new(facts);
+    let cwd = cwd.filter(|dir| dir.is_absolute()).map(Path::to_path_buf);
+    let parsed = match shell::parse(source) {
+        Ok(script) => {
+            work.script(&script, &mut State::in_directory(cwd), 0);
+            true
+        }
+        Err(refusal) => {
+            work.doubts.push(Doubt { why: format!("not understood: {}", refusal.what), span: refusal.span });
+            work.scan(source, cwd);
+            false
+        }
+    };
+    let proven = work.doubts.is_empty() && work.steps.iter().all(Step::proven);
+    let worst = work.steps.iter().map(|step| step.tier).max().unwrap_or(Tier::Safe);
+    Assessment {
+        tier: risk::floor(worst, proven),
+        steps: work.steps,
+        doubts: work.doubts,
+        commands: work.commands,
+        parsed: Some(parsed),
+    }
+}
+
+/// One assessment in progress.
+pub struct Work<'a> {
+    pub facts: &'a Facts,
+    pub steps: Vec<Step>,
+    pub doubts: Vec<Doubt>,
+    commands: Vec<Vec<Option<String>>>,
+    git: git::Cache,
+}
+
+/// What is gathered about one step before it is rated.
+#[derive(Default)]
+pub struct Gathered {
+    pub effects: Vec<Effect>,
+    pub doubts: Vec<Doubt>,
+}
+
+impl Gathered {
+    pub fn doubt(&mut self, why: impl Into<String>, span: Span) {
+        self.doubts.push(Doubt { why: why.into(), span });
+    }
+
+    pub fn effect(&mut self, spec: EffectSpec, target: impl Into<String>) {
+        let effect = Effect { spec, target: target.into() };
+        if !self.effects.contains(&effect) {
+            self.effects.push(effect);
+        }
+    }
+
+    /// Runs code that nobody vouches for.
+    pub fn unvouched(&mut self, target: impl Into<String>) {
+        let spec = EffectSpec { undo: Undo::Lost, place: Place::Other, ..EffectSpec::of(Action::Execute) };
+        self.effect(spec, target);
+    }
+}
+
+/// Which command is read, and how deep.
+#[derive(Clone, Copy)]
+pub struct Site {
+    pub span: Span,
+    pub depth: usize,
+    /// It stands in the script itself; otherwise a wrapper runs it.
+    pub written: bool,
+}
+
+impl Surroundings for Work<'_> {
+    fn variable(&self, name: &str, state: &State) -> Option<String> {
+        match name {
+            "HOME" => self.facts.home.as_ref()?.to_str().map(str::to_owned),
+            "PWD" => state.cwd.as_ref()?.to_str().map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    fn home(&self, state: &State) -> Option<String> {
+        match state.get("HOME") {
+            Some(value) => value.literal().map(str::to_owned),
+            None if state.opaque => None,
+            None => self.variable("HOME", state),
+        }
+    }
+
+    fn matches(&self, pattern: &[PatternPart], state: &State) -> Option<Vec<String>> {
+        if state.wrote { None } else { glob::matches(pattern, state.cwd.as_deref(), self.facts) }
+    }
+}
+
+impl<'a> Work<'a> {
+    fn new(facts: &'a Facts) -> Self {
+        Work { facts, steps: Vec::new(), doubts: Vec::new(), commands: Vec::new(), git: git::Cache::default() }
+    }
+
+    /// Whether git holds the file at this path unchanged.
+    pub fn git_holds(&mut self, real: &Path) -> bool {
+        self.git.holds(real, self.facts)
+    }
+
+    fn too_deep(&mut self, depth: usize, span: Span) -> bool {
+        let too_much = depth > MAX_NESTING || self.steps.len() > MAX_STEPS;
+        if too_much {
+            self.doubts.push(Doubt { why: "more is nested or repeated than is followed".into(), span });
+        }
+        too_much
+    }
+
+    /// Runs a script in `state`, which it changes.
+    pub fn script(&mut self, script: &Script, state: &mut State, depth: usize) {
+        for item in &script.items {
+            self.item(item, state, depth);
+        }
+    }
+
+    fn item(&mut self, item: &Item, state: &mut State, depth: usize) {
+        if item.background {
+            let mut own = state.clone();
+            self.list(item, &mut own, depth);
+            state.wrote |= own.wrote;
+        } else {
+            self.list(item, state, depth);
+        }
+    }
+
+    fn list(&mut self, item: &Item, state: &mut State, depth: usize) {
+        self.pipeline(&item.first, state, depth);
+        if item.rest.is_empty() {
+            return;
+        }
+        let mut taken = state.clone();
+        for (connector, pipeline) in &item.rest {
+            if *connector == Connector::Or {
+                // What is on the right runs when the left failed, so in the state before or after it.
+                taken.merge(state.clone());
+            }
+            self.pipeline(pipeline, &mut taken, depth);
+        }
+        state.merge(taken);
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State, depth: usize) {
+        if let [only] = pipeline.stages.as_slice() {
+            self.stage(only, state, depth);
+            return;
+        }
+        let mut fetched = false;
+        let before = state.clone();
+        for stage in &pipeline.stages {
+            let mut own = before.clone();
+            own.wrote |= state.wrote;
+            let first = self.steps.len();
+            self.stage(stage, &mut own, depth);
+            // Every element is a subshell in bash; in zsh the last one is not.
+            state.merge(own);
+            let steps = &mut self.steps[first..];
+            if fetched {
+                run_from_network(steps);
+            }
+            fetched |= steps.iter().flat_map(|s| &s.effects).any(|e| e.spec.action == Action::Connect);
+        }
+    }
+
+    fn stage(&mut self, stage: &Stage, state: &mut State, depth: usize) {
+        if self.too_deep(depth, stage.span) {
+            return;
+        }
+        let mut io = Gathered::default();
+        for redirect in &stage.redirects {
+            self.redirect(redirect, state, depth, &mut io);
+        }
+        match &stage.command {
+            Command::Simple { assignments, words } => self.simple(assignments, words, io, state, depth, stage.span),
+            compound => {
+                self.push("(redirection)", Vec::new(), io, stage.span);
+                self.compound(compound, state, depth, stage.span);
+            }
+        }
+    }
+
+    fn compound(&mut self, command: &Command, state: &mut State, depth: usize, span: Span) {
+        match command {
+            Command::Simple { .. } => {}
+            Command::Group(script) => self.script(script, state, depth + 1),
+            Command::Subshell(script) => {
+                let mut own = state.clone();
+                self.script(script, &mut own, depth + 1);
+                state.wrote |= own.wrote;
+            }
+            Command::If { branches, otherwise } => self.branches(branches, otherwise.as_ref(), state, depth),
+            Command::While { until: _, condition, body } => {
+                forget_assigned(condition, state);
+                forget_assigned(body, state);
+                self.script(condition, state, depth + 1);
+                let mut own = state.clone();
+                self.script(body, &mut own, depth + 1);
+                state.merge(own);
+            }
+            Command::For { name, words, body } => self.for_loop(name, words.as_deref(), body, state, depth, span),
+            Command::Case { subject, arms } => self.case(subject, arms, state, depth, span),
+            Command::Test(condition) => {
+                let mut gathered = Gathered::default();
+                self.condition(condition, state, depth, &mut gathered);
+                self.push("[[", Vec::new(), gathered, span);
+            }
+            Command::Arithmetic(expression) => {
+                let mut gathered = Gathered::default();
+                self.arithmetic(expression, state, depth, &mut gathered);
+                self.push("((", Vec::new(), gathered, span);
+            }
+            Command::Function { name, body } => {
+                // It may be called from anywhere, so its body is read knowing nothing of the state.
+                let mut own = state.clone();
+                own.forget_all();
+                self.stage(body, &mut own, depth + 1);
+                state.wrote |= own.wrote;
+                state.functions.insert(name.clone());
+            }
+        }
+    }
+
+    fn branches(&mut self, branches: &[(Script, Script)], otherwise: Option<&Script>, state: &mut State, depth: usize) {
+        let mut ends: Vec<State> = Vec::new();
+        for (condition, body) in branches {
+            self.script(condition, state, depth + 1);
+            let mut own = state.clone();
+            self.script(body, &mut own, depth + 1);
+            ends.push(own);
+        }
+        if let Some(body) = otherwise {
+            self.script(body, state, depth + 1);
+        }
+        for end in ends {
+            state.merge(end);
+        }
+    }
+
+    fn for_loop(
+        &mut self,
+        name: &str,
+        words: Option<&[Word]>,
+        body: &Script,
+        state: &mut State,
+        depth: usize,
+        span: Span,
+    ) {
+        let mut gathered = Gathered::default();
+        let mut values = Vec::new();
+        for word in words.unwrap_or_default() {
+            self.substitutions(word, state, depth, &mut gathered);
+            values.extend(expand(word, state, self));
+        }
+        let known: Option<Vec<String>> =
+            values.iter().map(|arg| arg.value.alternatives()).collect::<Option<Vec<_>>>().map(|all| all.concat());
+        let value = match known {
+            Some(texts) if words.is_some() && !texts.is_empty() => Value::OneOf(texts),
+            _ => Value::UNKNOWN,
+        };
+        self.check_assignment(name, &value, state, span, &mut gathered);
+        self.push("for", Vec::new(), gathered, span);
+        forget_assigned(body, state);
+        let mut own = state.clone();
+        own.assign(name, value);
+        self.script(body, &mut own, depth + 1);
+        state.forget(name);
+        state.merge(own);
+        state.forget(name);
+    }
+
+    fn case(&mut self, subject: &Word, arms: &[CaseArm], state: &mut State, depth: usize, span: Span) {
+        let mut gathered = Gathered::default();
+        self.substitutions(subject, state, depth, &mut gathered);
+        let mut ends = Vec::new();
+        for arm in arms {
+            for pattern in &arm.patterns {
+                self.substitutions(pattern, state, depth, &mut gathered);
+            }
+            let mut own = state.clone();
+            self.script(&arm.body, &mut own, depth + 1);
+            ends.push(own);
+        }
+        self.push("case", Vec::new(), gathered, span);
+        for end in ends {
+            state.merge(end);
+        }
+    }
+
+    fn simple(
+        &mut self,
+        assignments: &[Assignment],
+        words: &[Word],
+        mut gathered: Gathered,
+        state: &mut State,
+        depth: usize,
+        span: Span,
+    ) {
+        for word in words {
+            self.substitutions(word, state, depth, &mut gathered);
+        }
+        let mut args = Vec::new();
+        let mut listed = Vec::new();
+        for word in words {
+            let expanded = expand(word, state, self);
+            listed.extend(expanded.iter().map(|arg| arg.value.literal().map(str::to_owned)));
+            args.extend(expanded);
+        }
+        for assignment in assignments {
+            self.assignment(assignment, words.is_empty(), state, depth, &mut gathered);
+        }
+        if args.is_empty() {
+            if !words.is_empty() {
+                gathered.doubt("the command's name is not known", span);
+            }
+            if !(gathered.effects.is_empty() && gathered.doubts.is_empty()) {
+                self.push("(assignment)", Vec::new(), gathered, span);
+            }
+            return;
+        }
+        self.commands.push(listed);
+        self.command(&args, gathered, state, Site { span, depth, written: true });
+    }
+
+    fn assignment(
+        &mut self,
+        assignment: &Assignment,
+        lasting: bool,
+        state: &mut State,
+        depth: usize,
+        gathered: &mut Gathered,
+    ) {
+        let value = match &assignment.value {
+            AssignedValue::Scalar(word) => {
+                self.substitutions(word, state, depth, gathered);
+                expand_single(word, state, self)
+            }
+            AssignedValue::Array(words) => {
+                for word in words {
+                    self.substitutions(word, state, depth, gathered);
+                }
+                Value::UNKNOWN
+            }
+        };
+        let value = if assignment.append { Value::UNKNOWN } else { value };
+        if lasting {
+            self.check_assignment(&assignment.name, &value, state, assignment.span, gathered);
+            state.assign(&assignment.name, value);
+        } else {
+            self.check_environment(&assignment.name, &value, assignment.span, gathered);
+        }
+    }
+
+    /// A variable set for a program that runs: inert, or a doubt.
+    pub fn check_environment(&self, name: &str, value: &Value, span: Span, gathered: &mut Gathered) {
+        match catalog::environment::assignment(name, value) {
+            EnvRisk::Inert => {}
+            EnvRisk::Hazard(why) => {
+                gathered.doubt(format!("`{name}` {why}"), span);
+                gathered.unvouched(name);
+            }
+            EnvRisk::Unknown => gathered.doubt(format!("what `{name}` changes is not known"), span),
+        }
+    }
+
+    /// A shell variable set for later: it matters if it is, or becomes, part of the environment or of the shell itself.
+    pub fn check_assignment(&self, name: &str, value: &Value, state: &State, span: Span, gathered: &mut Gathered) {
+        let special = builtins::is_special_variable(name);
+        if special || self.facts.environment.contains(name) || state.exported.contains(name) {
+            self.check_environment(name, value, span, gathered);
+        } else if let EnvRisk::Hazard(why) = catalog::environment::assignment(name, value) {
+            gathered.doubt(format!("`{name}` {why}"), span);
+            gathered.unvouched(name);
+        }
+    }
+
+    fn redirect(&mut self, redirect: &Redirect, state: &mut State, depth: usize, gathered: &mut Gathered) {
+        let actions: &[Action] = match &redirect.kind {
+            RedirectKind::Read(_) => &[Action::Read],
+            RedirectKind::Write(_)
+            | RedirectKind::WriteBoth(_)
+            | RedirectKind::Append(_)
+            | RedirectKind::AppendBoth(_) => &[Action::Write],
+            RedirectKind::ReadWrite(_) => &[Action::Read, Action::Write],
+            RedirectKind::Duplicate(_) | RedirectKind::Close => return,
+            RedirectKind::HereDoc(word) | RedirectKind::HereString(word) => {
+                self.substitutions(word, state, depth, gathered);
+                return;
+            }
+        };
+        let appends = matches!(redirect.kind, RedirectKind::Append(_) | RedirectKind::AppendBoth(_));
+        let (RedirectKind::Read(word)
+        | RedirectKind::Write(word)
+        | RedirectKind::WriteBoth(word)
+        | RedirectKind::Append(word)
+        | RedirectKind::AppendBoth(word)
+        | RedirectKind::ReadWrite(word)) = &redirect.kind
+        else {
+            return;
+        };
+        self.substitutions(word, state, depth, gathered);
+        // zsh does not expand as bash does here, so only one plain word counts.
+        let targets = match expand(word, state, self).as_slice() {
+            [one] => one.value.alternatives().map(<[String]>::to_vec),
+            _ => None,
+        };
+        let Some(targets) = targets else {
+            gathered.doubt("the file that is redirected is not known", redirect.span);
+            return;
+        };
+        for target in targets {
+            if let Some(host) = target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/")) {
+                let host = host.split('/').next().unwrap_or_default();
+                gathered.effect(EffectSpec { reach: Reach::New, ..EffectSpec::of(Action::Connect) }, host);
+                continue;
+            }
+            let Some(path) = paths::absolute(&target, state.cwd.as_deref()) else {
+                gathered.doubt("the directory it runs in is not known", redirect.span);
+                continue;
+            };
+            for &action in actions {
+                for mut effect in paths::effects(action, &path, self) {
+                    if appends && effect.spec.undo == Undo::Lost {
+                        effect.spec.undo = Undo::Kept;
+                    }
+                    state.wrote |= action == Action::Write && effect.spec.place != Place::Nowhere;
+                    gathered.effect(effect.spec, effect.target);
+                }
+            }
+        }
+    }
+
+    /// Runs the scripts inside a word and notes the variables that it shows.
+    fn substitutions(&mut self, word: &Word, state: &State, depth: usize, gathered: &mut Gathered) {
+        for part in &word.parts {
+            self.part(part, state, depth, word.span, gathered);
+        }
+    }
+
+    fn part(&mut self, part: &Part, state: &State, depth: usize, span: Span, gathered: &mut Gathered) {
+        match part {
+            Part::Literal(_) | Part::Quoted(_) | Part::Glob(_) | Part::Tilde(_) => {}
+            Part::DoubleQuoted(parts) => {
+                for part in parts {
+                    self.part(part, state, depth, span, gathered);
+                }
+            }
+            Part::Brace(alternatives) => {
+                for part in alternatives.iter().flatten() {
+                    self.part(part, state, depth, span, gathered);
+                }
+            }
+            Part::CommandSubstitution(script) | Part::ProcessSubstitution { script, .. } => {
+                if !self.too_deep(depth + 1, span) {
+                    self.script(script, &mut state.clone(), depth + 1);
+                }
+            }
+            Part::Arithmetic(expression) => self.arithmetic(expression, state, depth, gathered),
+            Part::Parameter(parameter) => self.parameter(parameter, state, depth, span, gathered),
+        }
+    }
+
+    fn parameter(&mut self, parameter: &Parameter, state: &State, depth: usize, span: Span, gathered: &mut Gathered) {
+        self.disclosure(&parameter.name, state, gathered);
+        match &parameter.operation {
+            None | Some(ParameterOperation::Length) => {}
+            Some(ParameterOperation::Default(operator, word)) => {
+                self.substitutions(word, state, depth, gathered);
+                if operator.ends_with('=') {
+                    // The assignment is not followed, so nothing may rest on the variable.
+                    self.check_assignment(&parameter.name, &Value::UNKNOWN, state, span, gathered);
+                    if state.get(&parameter.name).is_some() {
+                        gathered.doubt(format!("`{}` may be assigned here", parameter.name), span);
+                    }
+                }
+            }
+            Some(ParameterOperation::Strip(_, word) | ParameterOperation::Case(_, Some(word))) => {
+                self.substitutions(word, state, depth, gathered);
+            }
+            Some(ParameterOperation::Case(_, None)) => {}
+            Some(ParameterOperation::Replace(_, pattern, replacement)) => {
+                self.substitutions(pattern, state, depth, gathered);
+                if let Some(word) = replacement {
+                    self.substitutions(word, state, depth, gathered);
+                }
+            }
+            Some(ParameterOperation::Substring(offset, length)) => {
+                self.arithmetic(offset, state, depth, gathered);
+                if let Some(length) = length {
+                    self.arithmetic(length, state, depth, gathered);
+                }
+            }
+        }
+    }
+
+    /// Showing a variable of the session's environment may show a secret.
+    pub fn disclosure(&self, name: &str, state: &State, gathered: &mut Gathered) {
+        if state.get(name).is_some() || catalog::environment::printable(name) {
+            return;
+        }
+        let place = if catalog::environment::secret_name(name) {
+            Place::Secret
+        } else if self.facts.environment.contains(name) {
+            Place::Nowhere
+        } else {
+            return;
+        };
+        gathered.effect(EffectSpec { place, ..EffectSpec::of(Action::Disclose) }, format!("${name}"));
+    }
+
+    /// bash evaluates the value of a name in arithmetic again, substitutions and all.
+    fn arithmetic(&mut self, expression: &Arithmetic, state: &State, depth: usize, gathered: &mut Gathered) {
+        for part in &expression.parts {
+            self.part(part, state, depth, expression.span, gathered);
+            if !matches!(part, Part::Parameter(p) if self.is_number(&p.name, state) && p.operation.is_none()) {
+                gathered.doubt("what is inserted here is evaluated again as arithmetic", expression.span);
+            }
+        }
+        for name in &expression.names {
+            if !self.is_number(name, state) {
+                gathered.doubt(format!("the value of `{name}` is evaluated again as arithmetic"), expression.span);
+            }
+        }
+        for name in &expression.assigned {
+            self.check_assignment(name, &Value::UNKNOWN, state, expression.span, gathered);
+            if state.get(name).is_some() && !self.is_number(name, state) {
+                gathered.doubt(format!("`{name}` is assigned by arithmetic"), expression.span);
+            }
+        }
+    }
+
+    fn is_number(&self, name: &str, state: &State) -> bool {
+        let digits = |text: &String| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        match state.get(name) {
+            Some(value) => value.alternatives().is_some_and(|texts| texts.iter().all(digits)),
+            None => {
+                ["?", "#", "$", "!", "RANDOM", "SECONDS", "LINENO", "PPID", "UID", "EUID", "BASHPID"].contains(&name)
+                    || !state.opaque
+                        && !self.facts.environment.contains(name)
+                        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            }
+        }
+    }
+
+    fn condition(&mut self, condition: &Condition, state: &State, depth: usize, gathered: &mut Gathered) {
+        match condition {
+            Condition::Not(inner) => self.condition(inner, state, depth, gathered),
+            Condition::And(left, right) | Condition::Or(left, right) => {
+                self.condition(left, state, depth, gathered);
+                self.condition(right, state, depth, gathered);
+            }
+            Condition::Word(word) => self.substitutions(word, state, depth, gathered),
+            Condition::Unary(operator, word) => {
+                self.substitutions(word, state, depth, gathered);
+                let value = expand_single(word, state, self);
+                match operator.as_str() {
+                    "-n" | "-z" | "-t" | "-o" => {}
+                    "-v" | "-R" => gathered.doubt(format!("`{operator}` evaluates the name it is given"), word.span),
+                    _ => roles::path(Action::Inspect, &Arg { value, span: word.span }, state, self, gathered),
+                }
+            }
+            Condition::Binary(left, operator, right) => {
+                for word in [left, right] {
+                    self.substitutions(word, state, depth, gathered);
+                    let value = expand_single(word, state, self);
+                    match operator.as_str() {
+                        "==" | "=" | "!=" | "=~" | "<" | ">" => {}
+                        "-nt" | "-ot" | "-ef" => {
+                            roles::path(Action::Inspect, &Arg { value, span: word.span }, state, self, gathered);
+                        }
+                        _ => {
+                            let number = |t: &String| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
+                            let counts = matches!(word.parts.as_slice(), [Part::Parameter(p)] if p.operation.is_none() && p.index.is_none() && self.is_number(&p.name, state));
+                            if !counts && !value.alternatives().is_some_and(|texts| texts.iter().all(number)) {
+                                gathered.doubt(format!("`{operator}` evaluates this word as arithmetic"), word.span);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads one command: its words are computed, its program first.
+    pub fn command(&mut self, args: &[Arg], mut gathered: Gathered, state: &mut State, site: Site) {
+        if self.too_deep(site.depth, site.span) {
+            return;
+        }
+        let Some(first) = args.first() else { return };
+        let Some(name) = first.value.literal().map(str::to_owned) else {
+            gathered.doubt("which program runs is not known", first.span);
+            gathered.unvouched("a program that is not known");
+            let shown = first.value.alternatives().map_or_else(|| "?".to_owned(), |all| all.join("|"));
+            self.push(&shown, args.to_vec(), gathered, site.span);
+            state.forget_all();
+            state.wrote = true;
+            return;
+        };
+        if state.functions.contains(&name) {
+            // Its body was read where it was defined.
+            state.forget_all();
+            self.push(&name, args.to_vec(), gathered, site.span);
+            return;
+        }
+        if builtins::run(&name, args, &mut gathered, state, site, self) {
+            self.push(&name, args.to_vec(), gathered, site.span);
+            return;
+        }
+        let entry = match self.program(&name, first.span, state, &mut gathered) {
+            Program::Entry(entry) => entry,
+            Program::Path(path) => {
+                let effect = paths::execute(&path, self, state.wrote);
+                gathered.effect(effect.spec, effect.target);
+                state.wrote = true;
+                self.push(&name, args.to_vec(), gathered, site.span);
+                return;
+            }
+            Program::Unknown => {
+                gathered.unvouched(&name);
+                state.wrote = true;
+                self.push(&name, args.to_vec(), gathered, site.span);
+                return;
+            }
+        };
+        let mut words = vec![Arg { value: Value::Literal(entry.clone()), span: first.span }];
+        words.extend_from_slice(&args[1..]);
+        match catalog::read(&words) {
+            None => {
+                gathered.doubt(format!("`{name}` is not in the catalog"), first.span);
+                gathered.unvouched(&name);
+                state.wrote = true;
+                self.push(&name, args.to_vec(), gathered, site.span);
+            }
+            Some(reading) => self.reading(&entry, &name, args, reading, gathered, state, site),
+        }
+    }
+
+    #[rustfmt::skip]
+    fn reading(
+        &mut self, entry: &str, name: &str, args: &[Arg], reading: Reading, mut gathered: Gathered, state: &mut State, site: Site,
+    ) {
+        for misread in &reading.doubts {
+            gathered.doubt(misread.why.clone(), misread.span);
+        }
+        let mut own = state.clone();
+        if let Some(directory) = &reading.directory {
+            own.cwd = roles::directory(directory, state, self, &mut gathered);
+        }
+        for effect in &reading.effects {
+            gathered.effect(*effect, "");
+        }
+        roles::apply(&reading.uses, &own, self, &mut gathered);
+        if entry == "git" {
+            git::check(&own, site.span, self, &mut gathered);
+        }
+        builtins::after(entry, args, &reading, &own, &mut gathered, state, self);
+        let changes = |effect: &Effect| !matches!(effect.spec.action, Action::Inspect | Action::Read | Action::Disclose | Action::Connect);
+        state.wrote |= gathered.effects.iter().any(changes) || !gathered.doubts.is_empty();
+        self.push(name, args.to_vec(), gathered, site.span);
+        for inner in reading.inner {
+            self.inner(inner, &mut own, site);
+        }
+        state.wrote |= own.wrote;
+    }
+
+    fn inner(&mut self, inner: Inner, state: &mut State, site: Site) {
+        let site = Site { depth: site.depth + 1, written: false, ..site };
+        match inner {
+            Inner::Command { mut args, appended } => {
+                if appended {
+                    args.push(Arg { value: Value::UNKNOWN, span: site.span });
+                }
+                self.command(&args, Gathered::default(), &mut state.clone(), site);
+            }
+            Inner::Code { role: Role::Shell, code } => self.code(&code, &mut state.clone(), site),
+            Inner::Code { role: _, code } => {
+                let mut gathered = Gathered::default();
+                gathered.unvouched("code given in the command");
+                self.push("(code)", vec![code], gathered, site.span);
+            }
+        }
+        state.wrote = true;
+    }
+
+    /// Runs shell code that is given as a word.
+    pub fn code(&mut self, code: &Arg, state: &mut State, site: Site) {
+        let mut gathered = Gathered::default();
+        match code.value.literal().map(shell::parse) {
+            Some(Ok(script)) if !self.too_deep(site.depth, site.span) => {
+                // Spans of the inner script mean nothing in the outer one.
+                let first = self.steps.len();
+                self.script(&script, state, site.depth + 1);
+                for step in &mut self.steps[first..] {
+                    step.span = code.span;
+                    step.doubts.iter_mut().for_each(|doubt| doubt.span = code.span);
+                }
+                return;
+            }
+            Some(Ok(_)) => return,
+            Some(Err(refusal)) => {
+                gathered.doubt(format!("code not understood: {}", refusal.what), code.span);
+                if let Some(text) = code.value.literal() {
+                    self.scan(text, state.cwd.clone());
+                }
+            }
+            None => gathered.doubt("the code that is run is not known", code.span),
+        }
+        gathered.unvouched("code given in the command");
+        state.forget_all();
+        state.wrote = true;
+        self.push("(code)", vec![code.clone()], gathered, site.span);
+    }
+
+    /// Which catalog entry, or which file, a command's name means.
+    fn program(&mut self, name: &str, span: Span, state: &State, gathered: &mut Gathered) -> Program {
+        if name.contains('/') {
+            let Some(path) = paths::absolute(name, state.cwd.as_deref()) else {
+                gathered.doubt("the directory it runs in is not known", span);
+                return Program::Unknown;
+            };
+            let real = self.facts.real(&path);
+            let system = [&path, &real].iter().all(|p| {
+                place::of(p, self.facts, Purpose::Change) == Place::System
+                    && !p.starts_with("/proc")
+                    && !p.starts_with("/dev")
+                    && !p.starts_with("/var")
+                    && !p.starts_with("/run")
+            });
+            return match path.file_name().and_then(|name| name.to_str()) {
+                Some(base) if system && name.starts_with('/') => Program::Entry(base.to_owned()),
+                _ => Program::Path(path),
+            };
+        }
+        if builtins::is_builtin(name) {
+            return Program::Entry(name.to_owned());
+        }
+        match self.facts.find(name) {
+            Found::Nowhere => Program::Entry(name.to_owned()),
+            Found::Relative => {
+                gathered.doubt("PATH holds a relative directory, so which program runs depends on where", span);
+                Program::Unknown
+            }
+            Found::File { path, real } => {
+                let ours =
+                    |p: &PathBuf| self.facts.in_project(p) || place::of(p, self.facts, Purpose::Look) == Place::Scratch;
+                if ours(&path) || ours(&real) {
+                    let shown = paths::shown(&path, self.facts);
+                    gathered.doubt(format!("on this PATH `{name}` is {shown}, which the agent can write"), span);
+                    return Program::Path(path);
+                }
+                if real.file_name().is_some_and(|file| file == "busybox" || file == "toybox") {
+                    gathered.doubt(format!("`{name}` is busybox here, whose options are not in the catalog"), span);
+                }
+                Program::Entry(name.to_owned())
+            }
+        }
+    }
+
+    /// Names the dangers in a script that was refused. It only raises.
+    fn scan(&mut self, source: &str, cwd: Option<PathBuf>) {
+        for words in shell::scan(source).into_iter().take(MAX_STEPS) {
+            let span = Span { start: 0, end: u32::try_from(source.len()).unwrap_or(u32::MAX) };
+            let args: Vec<Arg> = words.into_iter().map(|text| Arg { value: Value::Literal(text), span }).collect();
+            let mut gathered = Gathered::default();
+            gathered.doubt("guessed from a script that was not understood", span);
+            let site = Site { span, depth: 1, written: false };
+            self.command(&args, gathered, &mut State::in_directory(cwd.clone()), site);
+        }
+    }
+
+    /// Adds a step, unless there is nothing to say of it.
+    fn push(&mut self, program: &str, args: Vec<Arg>, gathered: Gathered, span: Span) {
+        let nothing = args.is_empty() && gathered.effects.is_empty() && gathered.doubts.is_empty();
+        if nothing {
+            return;
+        }
+        let mut step = Step {
+            program: program.to_owned(),
+            words: args.iter().map(|arg| arg.value.literal().map(str::to_owned)).collect(),
+            effects: gathered.effects,
+            doubts: gathered.doubts,
+            tier: Tier::Safe,
+            span,
+        };
+        step.tier = risk::step_tier(&step);
+        self.steps.push(step);
+    }
+}
+
+enum Program {
+    /// The entry of this name.
+    Entry(String),
+    /// This file.
+    Path(PathBuf),
+    Unknown,
+}
+
+/// Code that comes through a pipe from the network is the network's.
+fn run_from_network(steps: &mut [Step]) {
+    for step in steps {
+        for effect in step.effects.iter_mut().filter(|e| e.spec.action == Action::Execute) {
+            effect.spec.reach = effect.spec.reach.max(Reach::New);
+        }
+        step.tier = risk::step_tier(step);
+    }
+}
+
+/// Forgets what a loop's body may change, before it is read once for every turn.
+fn forget_assigned(script: &Script, state: &mut State) {
+    let mut changes = Changes::default();
+    changes.of_script(script);
+    if changes.anything || !state.functions.is_empty() {
+        state.forget_all();
+    }
+    for name in changes.names {
+        state.forget(&name);
+    }
+    if changes.directory {
+        state.cwd = None;
+    }
+}
+
+/// What a script may change of the state, read off its tree alone.
+#[derive(Default)]
+struct Changes {
+    names: HashSet<String>,
+    directory: bool,
+    anything: bool,
+}
+
+impl Changes {
+    fn of_script(&mut self, script: &Script) {
+        for item in &script.items {
+            self.of_pipeline(&item.first);
+            item.rest.iter().for_each(|(_, pipeline)| self.of_pipeline(pipeline));
+        }
+    }
+
+    fn of_pipeline(&mut self, pipeline: &Pipeline) {
+        pipeline.stages.iter().for_each(|stage| self.of_command(&stage.command));
+    }
+
+    fn of_command(&mut self, command: &Command) {
+        match command {
+            Command::Simple { assignments, words } => {
+                self.names.extend(assignments.iter().map(|assignment| assignment.name.clone()));
+                self.of_words(words);
+            }
+            Command::Group(inner) | Command::Subshell(inner) => self.of_script(inner),
+            Command::If { branches, otherwise } => {
+                for (condition, body) in branches {
+                    self.of_script(condition);
+                    self.of_script(body);
+                }
+                otherwise.iter().for_each(|body| self.of_script(body));
+            }
+            Command::While { condition, body, .. } => {
+                self.of_script(condition);
+                self.of_script(body);
+            }
+            Command::For { name, body, .. } => {
+                self.names.insert(name.clone());
+                self.of_script(body);
+            }
+            Command::Case { arms, .. } => arms.iter().for_each(|arm| self.of_script(&arm.body)),
+            Command::Arithmetic(expression) => self.names.extend(expression.assigned.iter().cloned()),
+            Command::Test(_) => {}
+            Command::Function { .. } => self.anything = true,
+        }
+    }
+
+    fn of_words(&mut self, words: &[Word]) {
+        let name = match words.first().map(|word| word.parts.as_slice()) {
+            None => return,
+            Some([Part::Literal(name) | Part::Quoted(name)]) => name.as_str(),
+            Some(_) => {
+                self.anything = true;
+                return;
+            }
+        };
+        match builtins::state_change(name) {
+            builtins::StateChange::Nothing => {}
+            builtins::StateChange::Directory => self.directory = true,
+            builtins::StateChange::Names => self.names.extend(words.iter().filter_map(name_in)),
+            builtins::StateChange::Anything => self.anything = true,
+        }
+    }
+}
+
+/// The name that a builtin such as `read` or `export` may assign by this word.
+fn name_in(word: &Word) -> Option<String> {
+    match word.parts.first() {
+        Some(Part::Literal(text) | Part::Quoted(text)) => text.split(['=', '+']).next().map(str::to_owned),
+        _ => None,
+    }
+}

@@ -1,0 +1,166 @@
+//! Which names a pattern matches, asked of the machine within bounds.
+
+use std::path::{Path, PathBuf};
+
+use crate::facts::Facts;
+use crate::shell::words::PatternPart;
+
+/// At most this many paths are matched; past it the answer is not known.
+const MAX_MATCHES: usize = 1024;
+
+/// One step of a pattern for a single name.
+enum Token {
+    Char(char),
+    Any,
+    Many,
+    Set { negated: bool, ranges: Vec<(char, char)> },
+}
+
+/// The paths that a pattern matches, as the shell writes them, sorted; the pattern itself where none does.
+///
+/// `None` where that is not known: too many, an unreadable directory, a construct outside the plain ones, `**`.
+pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Option<Vec<String>> {
+    let components = components(pattern)?;
+    let as_written: String = pattern
+        .iter()
+        .map(|part| match part {
+            PatternPart::Text(text) | PatternPart::Glob(text) => text.as_str(),
+        })
+        .collect();
+    let absolute = as_written.starts_with('/');
+    let base = if absolute { PathBuf::from("/") } else { cwd?.to_path_buf() };
+    let mut found: Vec<(PathBuf, String)> = vec![(base, if absolute { "/".to_owned() } else { String::new() })];
+    for component in &components {
+        let mut next = Vec::new();
+        for (dir, written) in &found {
+            let join = |name: &str| {
+                let slash = if written.is_empty() || written.ends_with('/') { "" } else { "/" };
+                (dir.join(name), format!("{written}{slash}{name}"))
+            };
+            match plain(component) {
+                Some(name) => {
+                    let (path, written) = join(&name);
+                    if facts.exists(&path) || name == "." || name == ".." {
+                        next.push((path, written));
+                    }
+                }
+                None => {
+                    for name in facts.list(dir)? {
+                        let name = name.to_str()?;
+                        if fits(component, name) {
+                            next.push(join(name));
+                        }
+                    }
+                }
+            }
+            if next.len() > MAX_MATCHES {
+                return None;
+            }
+        }
+        found = next;
+        found.retain(|(_, written)| !written.is_empty());
+    }
+    if found.is_empty() {
+        return Some(vec![as_written]);
+    }
+    Some(found.into_iter().map(|(_, written)| written).collect())
+}
+
+fn plain(component: &[Token]) -> Option<String> {
+    component.iter().map(|token| if let Token::Char(c) = token { Some(*c) } else { None }).collect()
+}
+
+/// The pattern, name by name.
+fn components(pattern: &[PatternPart]) -> Option<Vec<Vec<Token>>> {
+    let mut out = vec![Vec::new()];
+    for part in pattern {
+        match part {
+            PatternPart::Text(text) => {
+                for c in text.chars() {
+                    if c == '/' {
+                        out.push(Vec::new());
+                    } else {
+                        out.last_mut()?.push(Token::Char(c));
+                    }
+                }
+            }
+            PatternPart::Glob(text) => {
+                let last = out.last_mut()?;
+                let token = match text.as_str() {
+                    "*" => Token::Many,
+                    "?" => Token::Any,
+                    set => set_token(set)?,
+                };
+                if matches!((last.last(), &token), (Some(Token::Many), Token::Many)) {
+                    return None;
+                }
+                last.push(token);
+            }
+        }
+    }
+    out.retain(|component| !component.is_empty());
+    Some(out)
+}
+
+fn set_token(text: &str) -> Option<Token> {
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    let (negated, inner) = match inner.strip_prefix(['!', '^']) {
+        Some(rest) => (true, rest),
+        None => (false, inner),
+    };
+    if inner.is_empty() || !inner.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
+        return None;
+    }
+    let chars: Vec<char> = inner.chars().collect();
+    let mut ranges = Vec::new();
+    let mut i = 0;
+    while i < chars.len() {
+        let end = if chars.get(i + 1) == Some(&'-') { chars.get(i + 2).copied() } else { None };
+        ranges.push((chars[i], end.unwrap_or(chars[i])));
+        i += if end.is_some() { 3 } else { 1 };
+    }
+    Some(Token::Set { negated, ranges })
+}
+
+fn fits(pattern: &[Token], name: &str) -> bool {
+    if name.starts_with('.') && !matches!(pattern.first(), Some(Token::Char('.'))) {
+        return false;
+    }
+    let name: Vec<char> = name.chars().collect();
+    // Backtracking to the last `*` only: linear in practice, quadratic at worst on names of at most 255 bytes.
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        if matches!(pattern.get(p), Some(Token::Many)) {
+            star = Some((p, n));
+            p += 1;
+        } else if pattern.get(p).is_some_and(|token| fits_char(token, name[n])) {
+            p += 1;
+            n += 1;
+        } else if let Some((at, from)) = star {
+            star = Some((at, from + 1));
+            p = at + 1;
+            n = from + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|token| matches!(token, Token::Many))
+}
+
+fn fits_char(token: &Token, c: char) -> bool {
+    match token {
+        Token::Char(own) => *own == c,
+        Token::Any => true,
+        Token::Many => false,
+        // Ranges follow the locale in a shell, so a letter of the other case counts as well.
+        Token::Set { negated, ranges } => {
+            let inside = |c: char| ranges.iter().any(|(from, to)| (*from..=*to).contains(&c));
+            if *negated {
+                !inside(c)
+            } else {
+                inside(c) || inside(c.to_ascii_lowercase()) || inside(c.to_ascii_uppercase())
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! From the words of a command, each with its role, to effects on paths, hosts and the environment.
+
+use std::path::{Path, PathBuf};
+
+use super::bash::{Gathered, Work};
+use super::{hosts, paths};
+use crate::catalog::{Role, Use};
+use crate::effect::{Action, EffectSpec, Place, Undo};
+use crate::facts::Kind;
+use crate::place::{self, Purpose};
+use crate::shell::state::State;
+use crate::shell::{Arg, Value};
+
+/// The effects of every word that a command was given.
+pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    for used in uses {
+        let arg = &used.arg;
+        match used.role {
+            Role::Plain | Role::Command => {}
+            Role::PathRead => path(Action::Read, arg, state, work, gathered),
+            Role::TreeRead => tree(arg, state, Hidden::Shown, work, gathered),
+            Role::TreeVisible => tree(arg, state, Hidden::Skipped, work, gathered),
+            Role::PathInspect | Role::Directory => path(Action::Inspect, arg, state, work, gathered),
+            Role::PathWrite => {
+                path(Action::Write, arg, state, work, gathered);
+                into_directory(arg, uses, state, work, gathered);
+            }
+            Role::PathDelete => path(Action::Delete, arg, state, work, gathered),
+            Role::PathMode => path(Action::Mode, arg, state, work, gathered),
+            Role::Config | Role::Program => program(arg, state, work, gathered),
+            Role::Host => hosts::host(arg, gathered),
+            Role::Url => hosts::url(arg, state, work, gathered),
+            Role::Secret => {
+                gathered.effect(
+                    EffectSpec { place: Place::Secret, ..EffectSpec::of(Action::Disclose) },
+                    "a secret in the command",
+                );
+            }
+            Role::Env => match arg.value.literal() {
+                Some(name) => work.disclosure(name, state, gathered),
+                None => gathered.doubt("which variable is shown is not known", arg.span),
+            },
+            Role::EnvAssign => assignment(arg, work, gathered),
+            Role::Shell | Role::Code | Role::Sed | Role::Awk | Role::Jq | Role::Find => {
+                gathered.doubt("code that is not followed here", arg.span);
+            }
+        }
+    }
+}
+
+/// The effect of `action` on every path that a word can be.
+pub fn path(action: Action, arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let texts = match &arg.value {
+        Value::Literal(text) => std::slice::from_ref(text),
+        Value::OneOf(texts) => texts,
+        Value::Under(directory) => return under(action, directory, arg, state, work, gathered),
+        Value::Unknown { .. } => {
+            gathered.doubt(format!("which file it {} is not known", verb(action)), arg.span);
+            return;
+        }
+    };
+    for text in texts {
+        // `-` is the program's own input or output, which no path names.
+        if text == "-" {
+            continue;
+        }
+        match located(text, state) {
+            Some(path) => one_path(action, &path, arg, state, work, gathered),
+            None => gathered.doubt("the directory it runs in is not known", arg.span),
+        }
+    }
+}
+
+fn verb(action: Action) -> &'static str {
+    match action {
+        Action::Inspect => "looks at",
+        Action::Read => "reads",
+        Action::Write => "writes",
+        Action::Delete => "deletes",
+        Action::Mode => "changes",
+        Action::Execute => "runs",
+        Action::Disclose | Action::Control | Action::Connect | Action::Send | Action::Privilege => "uses",
+    }
+}
+
+fn one_path(action: Action, path: &Path, arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    if state.relinked && work.facts.kind(path) == Kind::Missing {
+        gathered.doubt("an earlier command may have made this path", arg.span);
+    }
+    for effect in paths::effects(action, path, work) {
+        gathered.effect(effect.spec, effect.target);
+    }
+}
+
+fn located(text: &str, state: &State) -> Option<PathBuf> {
+    paths::absolute(text, state.cwd.as_deref())
+}
+
+/// Something below a directory, found by `find`.
+fn under(action: Action, directory: &str, arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let directory_arg = Arg { value: Value::Literal(directory.to_owned()), span: arg.span };
+    match action {
+        Action::Read => tree(&directory_arg, state, Hidden::Shown, work, gathered),
+        Action::Inspect => path(action, &directory_arg, state, work, gathered),
+        Action::Write | Action::Delete | Action::Mode => {
+            path(action, &directory_arg, state, work, gathered);
+            for effect in gathered.effects.iter_mut().filter(|effect| effect.spec.action == action) {
+                effect.spec.undo = effect.spec.undo.max(Undo::Lost);
+            }
+        }
+        Action::Execute | Action::Disclose | Action::Control | Action::Connect | Action::Send | Action::Privilege => {
+            gathered.doubt("which file it uses is not known", arg.span);
+        }
+    }
+}
+
+/// Whether a walk enters names that begin with a dot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hidden {
+    Shown,
+    Skipped,
+}
+
+/// Reading everything below a directory also reads the secrets and follows the links that lie there.
+fn tree(arg: &Arg, state: &State, hidden: Hidden, work: &mut Work<'_>, gathered: &mut Gathered) {
+    path(Action::Read, arg, state, work, gathered);
+    let Some(texts) = arg.value.alternatives() else { return };
+    for text in texts.iter().filter(|text| *text != "-") {
+        let Some(root) = located(text, state) else { continue };
+        if work.facts.kind(&root) != Kind::Directory {
+            continue;
+        }
+        let skipped = |name: &std::ffi::OsStr| {
+            let name = name.to_string_lossy();
+            name == ".git"
+                || name == "node_modules"
+                || name == "target"
+                || name == ".venv"
+                || hidden == Hidden::Skipped && name.starts_with('.')
+        };
+        let tree = work.facts.tree(&root, &skipped);
+        let seen = |path: &PathBuf| {
+            let hides = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            !(hidden == Hidden::Skipped && hides)
+        };
+        for file in tree.files.iter().filter(|path| seen(path)) {
+            if place::of(file, work.facts, Purpose::Look) == Place::Secret {
+                one_path(Action::Read, file, arg, state, work, gathered);
+            }
+        }
+        for link in tree.links.iter().filter(|path| seen(path)) {
+            if !work.facts.in_project(&work.facts.real(link)) {
+                one_path(Action::Read, link, arg, state, work, gathered);
+            }
+        }
+        if tree.cut {
+            gathered.doubt("there is more below this directory than is looked through for secrets", arg.span);
+        }
+    }
+}
+
+/// A write to a directory lands on the names of what is copied or moved there.
+fn into_directory(target: &Arg, uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let Some(dir) = target.value.literal().and_then(|text| located(text, state)) else { return };
+    if work.facts.kind(&dir) != Kind::Directory {
+        return;
+    }
+    let sources = uses.iter().filter(|used| matches!(used.role, Role::PathRead | Role::TreeRead | Role::PathDelete));
+    for source in sources.flat_map(|used| used.arg.value.alternatives().unwrap_or_default()) {
+        if let Some(name) = Path::new(source).file_name() {
+            one_path(Action::Write, &dir.join(name), target, state, work, gathered);
+        }
+    }
+}
+
+fn program(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let Some(texts) = arg.value.alternatives() else {
+        gathered.doubt("which program it runs is not known", arg.span);
+        gathered.unvouched("a program that is not known");
+        return;
+    };
+    for text in texts {
+        match located(text, state) {
+            Some(path) => {
+                let effect = paths::execute(&path, work, state.wrote);
+                gathered.effect(effect.spec, effect.target);
+            }
+            None => {
+                gathered.doubt("the directory it runs in is not known", arg.span);
+                gathered.unvouched(text);
+            }
+        }
+    }
+}
+
+fn assignment(arg: &Arg, work: &Work<'_>, gathered: &mut Gathered) {
+    let name = match &arg.value {
+        Value::Literal(text) | Value::Unknown { prefix: text, single: true } => {
+            text.split_once('=').map(|(name, _)| name)
+        }
+        Value::OneOf(_) | Value::Under(_) | Value::Unknown { .. } => None,
+    };
+    match name {
+        Some(name) => {
+            let value = arg.value.without_prefix(name.len() + 1);
+            work.check_environment(name, &value, arg.span, gathered);
+        }
+        None => gathered.doubt("which variable is set is not known", arg.span),
+    }
+}
+
+/// The directory that a command acts in; `None` where it is not known.
+pub fn directory(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) -> Option<PathBuf> {
+    path(Action::Inspect, arg, state, work, gathered);
+    let path = arg.value.literal().and_then(|text| located(text, state));
+    if path.is_none() {
+        gathered.doubt("the directory it acts in is not known", arg.span);
+    }
+    path
+}

@@ -1,0 +1,219 @@
+//! What the machine says: home, project, files, names on PATH. Every question is one bounded look; nothing is changed.
+//!
+//! Only `assess` and `place` ask. An answer that cannot be had is the careful one.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+
+/// At most this many names of one directory are matched against a pattern.
+const MAX_NAMES: usize = 4096;
+/// At most this many entries of a tree are looked at.
+const MAX_TREE: usize = 4096;
+
+/// What is known of the machine, the person and the project.
+#[derive(Debug, Default)]
+pub struct Facts {
+    /// The person's home directory, absolute.
+    pub home: Option<PathBuf>,
+    /// The project's root directories, absolute, each as written and as its real path; the first is the session's own.
+    pub project: Vec<PathBuf>,
+    /// The directories that a bare name is looked for in, in order, as PATH gives them.
+    pub path: Vec<PathBuf>,
+    /// The names of the variables in the session's environment.
+    pub environment: HashSet<String>,
+}
+
+/// What a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Missing,
+    File,
+    Directory,
+    /// A device, a pipe, a socket, or not known.
+    Other,
+}
+
+/// What a bare name on PATH is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// No directory of PATH has it: nothing would run.
+    Nowhere,
+    /// The file as found, and its real path.
+    File { path: PathBuf, real: PathBuf },
+    /// A directory of PATH is relative, so the answer depends on where it is asked.
+    Relative,
+}
+
+/// What is below a directory, as far as a bounded look shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// Every file below.
+    pub files: Vec<PathBuf>,
+    /// Symbolic links below.
+    pub links: Vec<PathBuf>,
+    /// There was more than could be looked at.
+    pub cut: bool,
+}
+
+impl Facts {
+    /// Reads the person's surroundings from the environment of this process.
+    ///
+    /// The project is CLAUDE_PROJECT_DIR, else the nearest directory at or above `cwd` that holds `.git`, else `cwd`;
+    /// never `/`, a home or what is above one.
+    pub fn live(cwd: Option<&Path>) -> Self {
+        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+        let environment = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
+        let mut facts = Facts { home, project: Vec::new(), path, environment };
+        let named = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
+        if let Some(root) = named.or_else(|| cwd.map(top_level)) {
+            facts.set_project(&root);
+        }
+        facts
+    }
+
+    /// Makes `root` the project, unless it is `/`, a home or above one.
+    pub fn set_project(&mut self, root: &Path) {
+        let real = real_path(root);
+        if self.holds_a_home(root) || self.holds_a_home(&real) {
+            return;
+        }
+        self.project = vec![root.to_path_buf()];
+        if real != root {
+            self.project.push(real);
+        }
+    }
+
+    fn holds_a_home(&self, root: &Path) -> bool {
+        let homes = [Path::new("/root"), Path::new("/home"), Path::new("/Users")];
+        root.parent().is_none()
+            || homes.iter().any(|home| home.starts_with(root) || root.parent() == Some(home) && *home != homes[0])
+            || self.home.as_ref().is_some_and(|home| home.starts_with(root))
+    }
+
+    /// Whether a path is in the project, by its components.
+    pub fn in_project(&self, path: &Path) -> bool {
+        self.project.iter().any(|root| path.starts_with(root))
+    }
+
+    /// Whether a path is in a directory of PATH.
+    pub fn on_path(&self, path: &Path) -> bool {
+        self.path.iter().any(|dir| dir.is_absolute() && dir.parent().is_some() && path.starts_with(dir))
+    }
+
+    pub fn exists(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok()
+    }
+
+    /// What a path is, symbolic links followed.
+    pub fn kind(&self, path: &Path) -> Kind {
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_file() => Kind::File,
+            Ok(meta) if meta.is_dir() => Kind::Directory,
+            Ok(_) => Kind::Other,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.exists(path) => Kind::Missing,
+            Err(_) => Kind::Other,
+        }
+    }
+
+    /// Whether everybody may read it; a path that is not there hides nothing.
+    pub fn world_readable(&self, path: &Path) -> bool {
+        match fs::metadata(path) {
+            Ok(meta) => meta.permissions().mode() & 0o004 != 0,
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
+    }
+
+    /// The path with every symbolic link resolved as the kernel does; what does not exist yet keeps its names.
+    pub fn real(&self, path: &Path) -> PathBuf {
+        real_path(path)
+    }
+
+    /// Where a bare name is found.
+    pub fn find(&self, name: &str) -> Found {
+        for dir in &self.path {
+            if !dir.is_absolute() {
+                return Found::Relative;
+            }
+            let path = dir.join(name);
+            let runs = fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
+            if runs {
+                let real = real_path(&path);
+                return Found::File { path, real };
+            }
+        }
+        Found::Nowhere
+    }
+
+    /// The names in a directory, sorted; `None` where it cannot be read or has too many.
+    pub fn list(&self, dir: &Path) -> Option<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(dir).ok()? {
+            names.push(entry.ok()?.file_name());
+            if names.len() > MAX_NAMES {
+                return None;
+            }
+        }
+        names.sort();
+        Some(names)
+    }
+
+    /// What is below a directory, breadth first; `skip` names directories that are not entered.
+    pub fn tree(&self, dir: &Path, skip: &dyn Fn(&OsStr) -> bool) -> Tree {
+        let mut tree = Tree::default();
+        let mut seen = 0;
+        let mut queue = std::collections::VecDeque::from([dir.to_path_buf()]);
+        while let Some(next) = queue.pop_front() {
+            let Ok(entries) = fs::read_dir(&next) else { continue };
+            for entry in entries {
+                seen += 1;
+                let Ok(entry) = entry else { continue };
+                if seen > MAX_TREE {
+                    tree.cut = true;
+                    return tree;
+                }
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() && !skip(&entry.file_name()) => queue.push_back(entry.path()),
+                    Ok(kind) if kind.is_dir() => {}
+                    Ok(kind) if kind.is_symlink() => tree.links.push(entry.path()),
+                    Ok(_) => tree.files.push(entry.path()),
+                    Err(_) => tree.cut = true,
+                }
+            }
+        }
+        tree
+    }
+}
+
+/// The nearest directory at or above that holds `.git`, else the directory itself.
+fn top_level(cwd: &Path) -> PathBuf {
+    cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd).to_path_buf()
+}
+
+fn real_path(path: &Path) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(path) {
+        return real;
+    }
+    // The longest part that exists is resolved by the kernel, the rest by its names alone.
+    let components: Vec<Component> = path.components().collect();
+    for count in (1..components.len()).rev() {
+        let prefix: PathBuf = components[..count].iter().collect();
+        if let Ok(real) = fs::canonicalize(&prefix) {
+            let rest: PathBuf = components[count..].iter().collect();
+            return follow_dangling(&real, &rest).unwrap_or_else(|| crate::place::normalize(&real.join(rest)));
+        }
+    }
+    crate::place::normalize(path)
+}
+
+/// A symbolic link whose target is missing still says where a write would land.
+fn follow_dangling(dir: &Path, rest: &Path) -> Option<PathBuf> {
+    let mut components = rest.components();
+    let first = dir.join(components.next()?);
+    let target = fs::read_link(&first).ok()?;
+    Some(crate::place::normalize(&dir.join(target).join(components.as_path())))
+}

@@ -1,0 +1,735 @@
+//! Where a path is, by its components alone: secret and becomes-code win, then the project, then scratch.
+//!
+//! `assess` asks twice, for the path as written and for its real path, so a symbolic link hides nothing. Names are
+//! compared without case, because some file systems do. The lists are this file's knowledge; they name nothing that
+//! opens a door, a name that is missing from them only stays with the place its directory has.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::effect::Place;
+use crate::facts::Facts;
+
+/// What is done to the path: looking at a hook is harmless, changing it is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Look,
+    Change,
+}
+
+/// The place of an absolute path without `.` and `..` (see [`normalize`]).
+pub fn of(path: &Path, facts: &Facts, purpose: Purpose) -> Place {
+    let names = names(path);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if is_secret(&names) {
+        return Place::Secret;
+    }
+    if let Some(inside) =
+        facts.project.iter().filter_map(|root| path.strip_prefix(root).ok()).min_by_key(|p| p.components().count())
+    {
+        let inside = self::names(inside);
+        let inside: Vec<&str> = inside.iter().map(String::as_str).collect();
+        return in_project(path, &inside, facts, purpose);
+    }
+    if let Some(inside) = in_home(&names, path, facts) {
+        return of_home(inside, path, facts, purpose);
+    }
+    of_machine(&names, purpose)
+}
+
+/// The absolute path with `.` and `..` resolved by their names alone.
+pub fn normalize(path: &Path) -> PathBuf {
+    let mut out = PathBuf::from("/");
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => out.push(name),
+            Component::ParentDir => {
+                out.pop();
+            }
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    out
+}
+
+/// Whether a file of this name holds a secret wherever it is.
+pub fn secret_file_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
+    let is_public = |text: &str| {
+        ["pub", "cert", "certs", "certificate", "chain", "fullchain", "ca", "cacert", "bundle", "public"]
+            .iter()
+            .any(|word| text.split(|c: char| !c.is_alphanumeric()).any(|part| part == *word))
+    };
+    if name == ".env" || name.starts_with(".env.") || extension == "env" && !stem.is_empty() {
+        return !["example", "sample", "template", "dist", "defaults"].contains(&extension);
+    }
+    if name.starts_with("id_") && extension != "pub" {
+        return ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"].iter().any(|key| name.starts_with(key));
+    }
+    match extension {
+        "pem" => !is_public(stem),
+        "key" | "p12" | "pfx" | "jks" | "keystore" | "kdbx" | "ppk" | "agekey" | "gpg" | "tfstate" | "keychain" => true,
+        _ => SECRET_FILES.contains(&name.as_str()),
+    }
+}
+
+const SECRET_FILES: &[&str] = &[
+    ".netrc",
+    "_netrc",
+    ".pypirc",
+    ".git-credentials",
+    ".pgpass",
+    ".my.cnf",
+    ".htpasswd",
+    ".vault-token",
+    ".dockercfg",
+    ".s3cfg",
+    ".boto",
+    "credentials",
+    "credentials.json",
+    "credentials.toml",
+    "credentials.yml",
+    "credentials.yaml",
+    "credentials.csv",
+    "secrets.json",
+    "secrets.toml",
+    "secrets.yml",
+    "secrets.yaml",
+    "secret.json",
+    "secret.yml",
+    "secret.yaml",
+    "service-account.json",
+    "service_account.json",
+    "serviceaccount.json",
+    "client_secret.json",
+    "kubeconfig",
+    "shadow",
+    "gshadow",
+    "shadow-",
+    "gshadow-",
+    ".bash_history",
+    ".zsh_history",
+    ".histfile",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    ".claude.json",
+    ".credentials.json",
+    "auth.json",
+    "oauth_creds.json",
+    "master.key",
+    "token.json",
+    ".viminfo",
+    "terraform.tfstate.backup",
+    "wallet.dat",
+    "fish_history",
+    ".irb_history",
+    "ssh_host_rsa_key",
+    "ssh_host_ecdsa_key",
+    "ssh_host_ed25519_key",
+    ".vault_pass",
+    ".sops.yaml.key",
+];
+
+/// Directories below a home whose every file is a secret.
+const SECRET_HOME: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".config/gh",
+    ".config/gcloud",
+    ".config/hub",
+    ".config/op",
+    ".config/rclone",
+    ".config/doctl",
+    ".config/heroku",
+    ".config/glab-cli",
+    ".config/sops",
+    ".config/github-copilot",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/bravesoftware",
+    ".config/git/credentials",
+    ".password-store",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".mozilla",
+    ".thunderbird",
+    ".terraform.d",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".composer/auth.json",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    ".bitcoin",
+    ".ethereum",
+    ".electrum",
+    ".fly",
+    ".config/configstore",
+    ".claude/.credentials.json",
+    "library/keychains",
+    "library/cookies",
+    "library/application support/google/chrome",
+    "library/application support/firefox",
+    ".databrickscfg",
+    ".oci",
+    ".snowflake",
+    ".config/snowflake",
+    ".netlify",
+    ".config/netlify",
+    ".vercel",
+    ".pulumi",
+    ".config/stripe",
+    ".ngrok2",
+    ".config/ngrok",
+];
+
+/// Files and directories below a home that the person's shell, tools, the host or Countersign run or obey.
+const STARTUP_HOME: &[&str] = &[
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zprofile",
+    ".zshenv",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".inputrc",
+    ".pam_environment",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".xsessionrc",
+    ".xresources",
+    ".gitconfig",
+    ".gitattributes",
+    ".gitignore_global",
+    ".config/git",
+    ".config/fish",
+    ".config/zsh",
+    ".config/systemd",
+    ".config/autostart",
+    ".config/environment.d",
+    ".config/countersign",
+    ".local/state/countersign",
+    ".local/share/countersign",
+    ".config/direnv",
+    ".config/nvim",
+    ".config/pip",
+    ".config/npm",
+    ".config/mise",
+    ".config/starship.toml",
+    ".config/nushell",
+    ".config/plasma-workspace",
+    ".config/user-dirs.dirs",
+    ".config/code",
+    ".config/cargo",
+    ".config/uv",
+    ".config/go",
+    ".config/containers",
+    ".config/tmux",
+    ".config/kitty",
+    ".config/alacritty",
+    ".config/wezterm",
+    ".config/powershell",
+    ".vim",
+    ".vimrc",
+    ".gvimrc",
+    ".exrc",
+    ".emacs",
+    ".emacs.d",
+    ".nanorc",
+    ".tmux.conf",
+    ".screenrc",
+    ".curlrc",
+    ".wgetrc",
+    ".hgrc",
+    ".editrc",
+    ".mailcap",
+    ".lesskey",
+    ".less",
+    ".gdbinit",
+    ".lldbinit",
+    ".pdbrc",
+    ".pythonrc",
+    ".pythonstartup",
+    ".psqlrc",
+    ".sqliterc",
+    ".irbrc",
+    ".pryrc",
+    ".gemrc",
+    ".condarc",
+    ".pip",
+    ".yarnrc",
+    ".pnpmrc",
+    ".bunfig.toml",
+    ".bazelrc",
+    ".asdfrc",
+    ".tool-versions",
+    ".envrc",
+    ".direnvrc",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".vscode",
+    ".vscode-server",
+    ".idea",
+    ".local/bin",
+    "bin",
+    ".cargo/bin",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".cargo/env",
+    ".rustup/settings.toml",
+    "go/bin",
+    ".npm-global",
+    ".volta/bin",
+    ".bun/bin",
+    ".deno/bin",
+    ".nvm",
+    ".pyenv/shims",
+    ".rbenv/shims",
+    ".asdf",
+    ".gradle/init.gradle",
+    ".gradle/init.d",
+    ".m2/extensions.xml",
+    ".sbt",
+    ".local/share/applications",
+    ".local/share/systemd",
+    ".local/lib",
+    "library/launchagents",
+    "library/python",
+    ".oh-my-zsh",
+    ".bash_it",
+    ".antigen",
+    ".zinit",
+    ".zplug",
+    ".config/zed",
+    ".mcp.json",
+    "claude.md",
+    "agents.md",
+];
+
+/// Directories below a home that a package manager restores.
+const CACHE_HOME: &[&str] = &[
+    ".cache",
+    ".cargo/registry",
+    ".cargo/git",
+    ".rustup/toolchains",
+    ".npm/_cacache",
+    ".npm/_logs",
+    ".local/share/pnpm",
+    ".m2/repository",
+    ".gradle/caches",
+    "go/pkg",
+    ".pub-cache",
+    ".nuget/packages",
+    ".ivy2",
+    ".gem/ruby",
+    ".pyenv/versions",
+    ".rbenv/versions",
+    "library/caches",
+];
+
+/// Project paths, from the project's root, that the person's git or host runs or obeys by itself.
+const STARTUP_PROJECT: &[&str] = &[".claude", ".countersign.toml", ".envrc"];
+
+/// Names, anywhere in a project, of files and directories that a tool, CI or the agent runs or obeys.
+const BECOMES_CODE: &[&str] = &[
+    ".github",
+    ".gitlab",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".buildkite",
+    ".travis.yml",
+    ".drone.yml",
+    ".woodpecker.yml",
+    ".woodpecker",
+    ".azure-pipelines",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "jenkinsfile",
+    ".teamcity",
+    ".husky",
+    ".lefthook",
+    "lefthook.yml",
+    ".lefthook.yml",
+    ".pre-commit-config.yaml",
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".fleet",
+    ".devcontainer",
+    ".devcontainer.json",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    ".yarn",
+    ".bunfig.toml",
+    "bunfig.toml",
+    ".cargo",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    ".tool-versions",
+    ".mise.toml",
+    "mise.toml",
+    ".mise",
+    ".rtx.toml",
+    ".direnv",
+    ".gitattributes",
+    ".gitmodules",
+    ".gitconfig",
+    ".mcp.json",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".cursorrules",
+    ".windsurfrules",
+    ".windsurf",
+    ".clinerules",
+    ".roo",
+    ".aider.conf.yml",
+    ".continue",
+    "claude.md",
+    "claude.local.md",
+    "agents.md",
+    "agents.override.md",
+    "gemini.md",
+    "copilot-instructions.md",
+    "sitecustomize.py",
+    "usercustomize.py",
+    ".envrc",
+    ".exrc",
+    ".vimrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".gdbinit",
+    ".lldbinit",
+    ".bazelrc",
+    ".bashrc",
+    ".zshrc",
+    ".profile",
+    ".pip",
+    "pip.conf",
+    ".pypirc",
+    ".mvn",
+    "gradle-wrapper.properties",
+    "gradlew",
+    "mvnw",
+    ".netlify",
+    "netlify.toml",
+    "vercel.json",
+    "fly.toml",
+    "app.yaml",
+    "cloudbuild.yaml",
+    "renovate.json",
+    "dependabot.yml",
+    "codecov.yml",
+    "crontab",
+    ".terraformrc",
+    ".psqlrc",
+    ".sqliterc",
+    ".curlrc",
+    ".wgetrc",
+    ".inputrc",
+    ".ripgreprc",
+    ".git-blame-ignore-revs",
+];
+
+/// Names, anywhere in a project, of files that building or testing it runs.
+const BUILD: &[&str] = &[
+    "package.json",
+    "makefile",
+    "gnumakefile",
+    "build.rs",
+    "cargo.toml",
+    "conftest.py",
+    "setup.py",
+    "setup.cfg",
+    "pyproject.toml",
+    "tox.ini",
+    "noxfile.py",
+    "pytest.ini",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "gradle.properties",
+    "pom.xml",
+    "build.sbt",
+    "build.xml",
+    "cmakelists.txt",
+    "meson.build",
+    "configure",
+    "configure.ac",
+    "dockerfile",
+    "containerfile",
+    "docker-compose.yml",
+    "docker-compose.yaml",
+    "compose.yml",
+    "compose.yaml",
+    "justfile",
+    "taskfile.yml",
+    "rakefile",
+    "gemfile",
+    "gulpfile.js",
+    "gruntfile.js",
+    "deno.json",
+    "deno.jsonc",
+    "mix.exs",
+    "composer.json",
+    "go.mod",
+    "go.work",
+    "build.zig",
+    "workspace",
+    "build.bazel",
+    "build",
+    "module.bazel",
+    "flake.nix",
+    "default.nix",
+    "shell.nix",
+    "pnpm-workspace.yaml",
+    "turbo.json",
+    "nx.json",
+    "lerna.json",
+    "procfile",
+    "vagrantfile",
+    "snakefile",
+    "dune",
+    "package.swift",
+    "project.clj",
+    "rebar.config",
+    "angular.json",
+];
+
+/// Directories that a tool makes again, and the files of which one stands beside it.
+const REGENERABLE: &[(&str, &[&str])] = &[
+    ("target", &["Cargo.toml", "pom.xml", "build.sbt"]),
+    ("node_modules", &["package.json"]),
+    ("dist", &["package.json", "pyproject.toml", "setup.py"]),
+    ("build", &["package.json", "pyproject.toml", "setup.py", "build.gradle", "build.gradle.kts", "CMakeLists.txt"]),
+    ("out", &["package.json"]),
+    ("coverage", &["package.json"]),
+    (".next", &["package.json"]),
+    (".nuxt", &["package.json"]),
+    (".svelte-kit", &["package.json"]),
+    (".turbo", &["package.json"]),
+    (".parcel-cache", &["package.json"]),
+    (".gradle", &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"]),
+    (".venv", &["pyproject.toml", "requirements.txt", "setup.py"]),
+    ("venv", &["pyproject.toml", "requirements.txt", "setup.py"]),
+    (".tox", &["tox.ini", "pyproject.toml"]),
+    ("__pycache__", &[]),
+    (".pytest_cache", &[]),
+    (".mypy_cache", &[]),
+    (".ruff_cache", &[]),
+    (".terraform", &[]),
+    ("_build", &["mix.exs"]),
+    ("deps", &["mix.exs"]),
+    ("zig-out", &["build.zig"]),
+    ("zig-cache", &["build.zig"]),
+];
+
+const SCRATCH: &[&[&str]] =
+    &[&["tmp"], &["var", "tmp"], &["private", "tmp"], &["private", "var", "tmp"], &["dev", "shm"]];
+
+/// Device files that hold nothing and change nothing.
+const INERT_DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty"];
+
+const SYSTEM: &[&str] = &[
+    "usr",
+    "bin",
+    "sbin",
+    "lib",
+    "lib32",
+    "lib64",
+    "libx32",
+    "etc",
+    "opt",
+    "var",
+    "proc",
+    "sys",
+    "boot",
+    "nix",
+    "snap",
+    "dev",
+    "run",
+    "srv",
+    "library",
+    "system",
+    "applications",
+    "private",
+];
+
+fn names(path: &Path) -> Vec<String> {
+    path.components()
+        .filter_map(|component| match component {
+            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn is_secret(names: &[&str]) -> bool {
+    if let ["proc", process, rest @ ..] = names {
+        let of_process = process.starts_with(|c: char| c.is_ascii_digit()) || ["self", "thread-self"].contains(process);
+        let secret = |name: &&str| {
+            ["environ", "mem", "fd", "root", "cwd", "map_files", "maps", "task", "auxv", "stack"].contains(name)
+        };
+        return of_process && rest.iter().any(secret) || ["kcore", "kmem", "keys", "key-users"].contains(process);
+    }
+    if let ["etc", rest @ ..] = names {
+        let top = rest.first().copied().unwrap_or_default();
+        let keys = rest.starts_with(&["ssl", "private"])
+            || rest.starts_with(&["ssh"]) && rest.last().is_some_and(|n| n.ends_with("_key"));
+        if keys || ["sudoers", "sudoers.d", "shadow", "gshadow", "krb5.keytab", "wireguard", "ppp"].contains(&top) {
+            return true;
+        }
+    }
+    if let Some(inside) = below_any_home(names)
+        && SECRET_HOME.iter().any(|entry| starts_with(inside, entry))
+    {
+        return true;
+    }
+    names.last().is_some_and(|name| secret_file_name(name)) || names.iter().any(|n| *n == ".ssh" || *n == ".gnupg")
+}
+
+fn below_any_home<'a>(names: &'a [&'a str]) -> Option<&'a [&'a str]> {
+    match names {
+        ["home" | "users", _, rest @ ..] | ["root", rest @ ..] => Some(rest),
+        ["var", "root", rest @ ..] => Some(rest),
+        _ => None,
+    }
+}
+
+/// The components below the person's home, or any other, that the path is in.
+fn in_home<'a>(names: &'a [&'a str], path: &Path, facts: &Facts) -> Option<&'a [&'a str]> {
+    if let Some(home) = &facts.home
+        && path.starts_with(home)
+    {
+        return names.get(home.components().count().saturating_sub(1)..);
+    }
+    match names {
+        ["home" | "users"] => Some(&[]),
+        _ => below_any_home(names),
+    }
+}
+
+fn of_home(inside: &[&str], path: &Path, facts: &Facts, purpose: Purpose) -> Place {
+    let within = |list: &[&str]| list.iter().any(|entry| starts_with(inside, entry));
+    if within(SECRET_HOME) {
+        Place::Secret
+    } else if purpose == Purpose::Change && (within(STARTUP_HOME) || facts.on_path(path)) {
+        Place::Startup
+    } else if within(CACHE_HOME) {
+        Place::Cache
+    } else {
+        Place::Home
+    }
+}
+
+fn in_project(path: &Path, inside: &[&str], facts: &Facts, purpose: Purpose) -> Place {
+    if let Some(git) = inside.iter().position(|name| *name == ".git") {
+        let below = &inside[git + 1..];
+        let runs = below
+            .iter()
+            .any(|name| ["hooks", "config", "config.worktree", "attributes", "commondir", "alternates"].contains(name));
+        return if purpose == Purpose::Change && (runs || below.is_empty()) {
+            Place::Startup
+        } else {
+            Place::Repository
+        };
+    }
+    if purpose == Purpose::Change && STARTUP_PROJECT.iter().any(|entry| starts_with(inside, entry)) {
+        return Place::Startup;
+    }
+    let bin_of_dependencies =
+        inside.windows(2).any(|pair| matches!(pair, ["node_modules", ".bin"] | [".venv" | "venv", "bin" | "scripts"]));
+    if bin_of_dependencies || facts.on_path(path) || inside.iter().any(|name| BECOMES_CODE.contains(name)) {
+        return Place::BecomesCode;
+    }
+    if inside.last().is_some_and(|name| name.ends_with(".pth")) {
+        return Place::BecomesCode;
+    }
+    if regenerable(path, inside.len(), facts) {
+        return Place::Cache;
+    }
+    if inside.last().is_some_and(|name| is_build_file(name)) {
+        return Place::Build;
+    }
+    Place::Project
+}
+
+fn is_build_file(name: &str) -> bool {
+    BUILD.contains(&name)
+        || name.ends_with(".mk")
+        || name.ends_with(".cmake")
+        || name.starts_with("dockerfile.")
+        || [".config.js", ".config.ts", ".config.mjs", ".config.cjs", ".config.mts", ".config.cts"]
+            .iter()
+            .any(|ending| name.ends_with(ending))
+        || name.starts_with(".eslintrc")
+        || name.starts_with(".babelrc")
+        || name.starts_with(".prettierrc")
+}
+
+/// Whether one of the last `depth` components is a directory that a tool makes again, its manifest beside it.
+fn regenerable(path: &Path, depth: usize, facts: &Facts) -> bool {
+    path.ancestors().take(depth).any(|dir| {
+        let Some(name) = dir.file_name().and_then(|n| n.to_str()) else { return false };
+        REGENERABLE.iter().any(|(made, manifests)| {
+            *made == name
+                && (manifests.is_empty()
+                    || manifests.iter().any(|manifest| facts.exists(&dir.with_file_name(manifest))))
+        })
+    })
+}
+
+fn of_machine(names: &[&str], purpose: Purpose) -> Place {
+    if let ["dev", device] = names
+        && INERT_DEVICES.contains(device)
+    {
+        return Place::Nowhere;
+    }
+    if let Some(root) = SCRATCH.iter().find(|root| names.starts_with(root)) {
+        // The directory itself belongs to everybody.
+        return if purpose == Purpose::Change && names.len() == root.len() { Place::System } else { Place::Scratch };
+    }
+    match (names.first(), purpose) {
+        (None, Purpose::Look) => Place::System,
+        (None, Purpose::Change) => Place::System,
+        (Some(&"dev" | &"run" | &"srv"), Purpose::Look) => Place::Other,
+        (Some(&"proc"), Purpose::Look)
+            if names.len() > 2 && names[1].starts_with(|c: char| c.is_ascii_digit() || c == 's') =>
+        {
+            Place::Other
+        }
+        (Some(first), _) if SYSTEM.contains(first) => Place::System,
+        (Some(_), _) => Place::Other,
+    }
+}
+
+/// Whether the components begin with `entry`, written with slashes.
+fn starts_with(names: &[&str], entry: &str) -> bool {
+    let mut names = names.iter();
+    entry.split('/').all(|part| names.next() == Some(&part))
+}

@@ -1,0 +1,240 @@
+//! From a word of the tree to the words it becomes, computed as the shell does; what cannot be computed is unknown.
+//!
+//! The caller runs the substitutions that stand inside a word; here their output is unknown.
+
+use super::ast::{Parameter, ParameterOperation, Part, Word};
+use super::state::State;
+use super::value::{Arg, Value};
+
+/// At most this many texts are kept for one word.
+const MAX_ALTERNATIVES: usize = 64;
+/// At most this many words are made of one word by braces.
+const MAX_BRACES: usize = 256;
+
+/// What expansion must ask of the machine.
+pub trait Surroundings {
+    /// The value of a variable that the script did not assign, where it is known.
+    fn variable(&self, name: &str, state: &State) -> Option<String>;
+    /// The home directory that `~` means.
+    fn home(&self, state: &State) -> Option<String>;
+    /// The names that a pattern matches, sorted; the pattern itself where none does; `None` where that is not known.
+    fn matches(&self, pattern: &[PatternPart], state: &State) -> Option<Vec<String>>;
+}
+
+/// A piece of a pattern for path names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternPart {
+    /// Text that stands for itself.
+    Text(String),
+    /// `*`, `?` or `[..]` as written.
+    Glob(String),
+}
+
+#[derive(Clone, Debug)]
+enum Piece {
+    /// One of these texts.
+    Text {
+        texts: Vec<String>,
+        quoted: bool,
+    },
+    Glob(String),
+    Under(String),
+    /// `prefix` and then what is not known.
+    Unknown {
+        prefix: String,
+        single: bool,
+    },
+}
+
+/// The words that `word` becomes as an argument: none, one or several.
+pub fn expand(word: &Word, state: &State, around: &dyn Surroundings) -> Vec<Arg> {
+    let Some(alternatives) = braces(&word.parts) else {
+        return vec![Arg { value: Value::UNKNOWN, span: word.span }];
+    };
+    alternatives
+        .iter()
+        .flat_map(|parts| fields(&pieces(parts, state, around, false), state, around))
+        .map(|value| Arg { value, span: word.span })
+        .collect()
+}
+
+/// The one word that `word` becomes where the shell neither splits nor matches names: assignments, `case`, `[[`.
+pub fn expand_single(word: &Word, state: &State, around: &dyn Surroundings) -> Value {
+    let pieces: Vec<Piece> = pieces(&word.parts, state, around, true)
+        .into_iter()
+        .map(|piece| match piece {
+            Piece::Glob(text) => Piece::Text { texts: vec![text], quoted: true },
+            Piece::Text { texts, .. } => Piece::Text { texts, quoted: true },
+            Piece::Unknown { prefix, .. } => Piece::Unknown { prefix, single: true },
+            Piece::Under(directory) => Piece::Under(directory),
+        })
+        .collect();
+    joined(&pieces).unwrap_or(Value::Literal(String::new()))
+}
+
+/// Every alternative that braces make, in order; `None` past the bound.
+fn braces(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
+    let mut out: Vec<Vec<Part>> = vec![Vec::new()];
+    for part in parts {
+        let choices: Vec<Vec<Part>> = match part {
+            Part::Brace(alternatives) => {
+                let mut all = Vec::new();
+                for alternative in alternatives {
+                    all.extend(braces(alternative)?);
+                }
+                all
+            }
+            other => vec![vec![other.clone()]],
+        };
+        if out.len() * choices.len() > MAX_BRACES {
+            return None;
+        }
+        out = out.iter().flat_map(|head| choices.iter().map(move |tail| [head.as_slice(), tail].concat())).collect();
+    }
+    Some(out)
+}
+
+fn pieces(parts: &[Part], state: &State, around: &dyn Surroundings, quoted: bool) -> Vec<Piece> {
+    parts.iter().flat_map(|part| piece(part, state, around, quoted)).collect()
+}
+
+fn piece(part: &Part, state: &State, around: &dyn Surroundings, quoted: bool) -> Vec<Piece> {
+    match part {
+        Part::Literal(text) => vec![Piece::Text { texts: vec![text.clone()], quoted: false }],
+        Part::Quoted(text) => vec![Piece::Text { texts: vec![text.clone()], quoted: true }],
+        Part::DoubleQuoted(inner) => {
+            let mut out = vec![Piece::Text { texts: vec![String::new()], quoted: true }];
+            out.extend(pieces(inner, state, around, true));
+            out
+        }
+        Part::Parameter(parameter) => vec![parameter_piece(parameter, state, around, quoted)],
+        Part::CommandSubstitution(_) => vec![Piece::Unknown { prefix: String::new(), single: quoted }],
+        Part::Arithmetic(_) => vec![Piece::Unknown { prefix: String::new(), single: true }],
+        Part::ProcessSubstitution { .. } => {
+            // A pipe's name: `/dev/fd/63` in bash, `/proc/self/fd/12` in zsh.
+            vec![Piece::Text { texts: vec!["/dev/stdin".to_owned()], quoted: true }]
+        }
+        Part::Glob(text) => vec![Piece::Glob(text.clone())],
+        Part::Brace(alternatives) => {
+            // Only where braces are not expanded: the text is as good as unknown.
+            let _ = alternatives;
+            vec![Piece::Unknown { prefix: String::new(), single: quoted }]
+        }
+        Part::Tilde(None) => match around.home(state) {
+            Some(home) => vec![Piece::Text { texts: vec![home], quoted: true }],
+            None => vec![Piece::Unknown { prefix: "/".to_owned(), single: true }],
+        },
+        Part::Tilde(Some(_)) => vec![Piece::Unknown { prefix: "/".to_owned(), single: true }],
+    }
+}
+
+fn parameter_piece(parameter: &Parameter, state: &State, around: &dyn Surroundings, quoted: bool) -> Piece {
+    let unknown = Piece::Unknown { prefix: String::new(), single: quoted && !is_list(parameter) };
+    if parameter.index.is_some() {
+        return unknown;
+    }
+    let value = match state.get(&parameter.name) {
+        Some(value) => Some(value.clone()),
+        None if state.opaque => None,
+        None => around.variable(&parameter.name, state).map(Value::Literal),
+    };
+    match (&parameter.operation, value) {
+        (None, Some(value)) => value_piece(value, quoted),
+        (Some(ParameterOperation::Default(..) | ParameterOperation::Length), _)
+        | (Some(ParameterOperation::Strip(..) | ParameterOperation::Replace(..)), _)
+        | (Some(ParameterOperation::Case(..) | ParameterOperation::Substring(..)), _)
+        | (None, None) => unknown,
+    }
+}
+
+/// `$@`, `$*` and `${a[@]}` may be any number of words even inside quotes.
+fn is_list(parameter: &Parameter) -> bool {
+    parameter.name == "@" || parameter.index.as_deref() == Some("@")
+}
+
+fn value_piece(value: Value, quoted: bool) -> Piece {
+    let splits = |text: &String| text.is_empty() || text.contains([' ', '\t', '\n', '*', '?', '[', '\\', '~', '=']);
+    match value {
+        Value::Literal(text) => value_piece(Value::OneOf(vec![text]), quoted),
+        Value::OneOf(texts) if !quoted && texts.iter().any(splits) => {
+            Piece::Unknown { prefix: String::new(), single: false }
+        }
+        Value::OneOf(texts) => Piece::Text { texts, quoted: true },
+        Value::Under(directory) if quoted => Piece::Under(directory),
+        Value::Under(_) => Piece::Unknown { prefix: String::new(), single: false },
+        Value::Unknown { prefix, single } => {
+            Piece::Unknown { prefix: if quoted { prefix } else { String::new() }, single: single && quoted }
+        }
+    }
+}
+
+/// Puts the pieces of one word together; matches names where it holds a pattern.
+fn fields(pieces: &[Piece], state: &State, around: &dyn Surroundings) -> Vec<Value> {
+    if !pieces.iter().any(|piece| matches!(piece, Piece::Glob(_))) {
+        return joined(pieces).into_iter().collect();
+    }
+    let mut pattern = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text { texts, .. } if texts.len() == 1 => pattern.push(PatternPart::Text(texts[0].clone())),
+            Piece::Glob(text) => pattern.push(PatternPart::Glob(text.clone())),
+            Piece::Text { .. } | Piece::Under(_) | Piece::Unknown { .. } => {
+                return vec![Value::Unknown { prefix: literal_start(pieces), single: false }];
+            }
+        }
+    }
+    match around.matches(&pattern, state) {
+        // `OneOf` and not `Literal`: the names are the machine's, not the script's.
+        Some(names) => names.into_iter().map(|name| Value::OneOf(vec![name])).collect(),
+        None => vec![Value::Unknown { prefix: literal_start(pieces), single: false }],
+    }
+}
+
+/// One word, or none where nothing quoted is left of it.
+fn joined(pieces: &[Piece]) -> Option<Value> {
+    if let [Piece::Under(directory)] | [Piece::Text { .. }, Piece::Under(directory)] = pieces
+        && literal_start(pieces).is_empty()
+    {
+        return Some(Value::Under(directory.clone()));
+    }
+    let mut texts = vec![String::new()];
+    let mut quoted = false;
+    for piece in pieces {
+        match piece {
+            Piece::Text { texts: next, quoted: q } if texts.len() * next.len() <= MAX_ALTERNATIVES => {
+                quoted |= q;
+                texts = texts.iter().flat_map(|head| next.iter().map(move |tail| format!("{head}{tail}"))).collect();
+            }
+            Piece::Text { .. } => {
+                return Some(Value::Unknown { prefix: literal_start(pieces), single: singles(pieces) });
+            }
+            Piece::Unknown { .. } | Piece::Under(_) | Piece::Glob(_) => {
+                return Some(Value::Unknown { prefix: literal_start(pieces), single: singles(pieces) });
+            }
+        }
+    }
+    match texts.len() {
+        1 => texts.pop().filter(|text| quoted || !text.is_empty()).map(Value::Literal),
+        _ => Some(Value::OneOf(texts)),
+    }
+}
+
+fn singles(pieces: &[Piece]) -> bool {
+    pieces.iter().all(|piece| !matches!(piece, Piece::Unknown { single: false, .. } | Piece::Glob(_)))
+}
+
+/// What the word starts with in any case.
+fn literal_start(pieces: &[Piece]) -> String {
+    let mut out = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text { texts, .. } if texts.len() == 1 => out.push_str(&texts[0]),
+            Piece::Unknown { prefix, .. } => {
+                out.push_str(prefix);
+                break;
+            }
+            Piece::Text { .. } | Piece::Glob(_) | Piece::Under(_) => break,
+        }
+    }
+    out
+}
