@@ -1,5 +1,7 @@
 //! What the machine says: home, project, files, git, PATH.
 
+pub mod git;
+
 use std::path::PathBuf;
 
 /// Where questions about the machine go.
