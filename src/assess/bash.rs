@@ -56,7 +56,7 @@ pub struct Work<'a> {
     pub steps: Vec<Step>,
     pub doubts: Vec<Doubt>,
     commands: Vec<Vec<Option<String>>>,
-    git: git::Cache,
+    pub(super) git: git::Cache,
 }
 
 /// What is gathered about one step before it is rated.

@@ -1,19 +1,115 @@
-//! git runs what a repository's configuration names, so it counts only in the session's own repository.
+//! git runs what a repository's configuration, attributes and hooks name, so it counts as catalogued only in the
+//! session's own repository, and only while nothing there runs on what it is asked to do.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use super::bash::{Gathered, Work};
+use crate::effect::{Action, EffectSpec, Place, Undo};
 use crate::facts::Facts;
+use crate::facts::git::{self, Discovery, Repository, Surroundings, Tracked, Trust};
 use crate::shell::Span;
 use crate::shell::state::State;
 
+/// What one assessment has learned of repositories.
 #[derive(Default)]
-pub struct Cache {}
+pub struct Cache {
+    found: HashMap<PathBuf, Discovery>,
+    trusted: HashMap<PathBuf, Trust>,
+    held: HashMap<PathBuf, bool>,
+}
 
 impl Cache {
-    pub fn holds(&mut self, _real: &Path, _facts: &Facts) -> bool {
-        false
+    /// Whether git holds the file at this path as it is now.
+    pub fn holds(&mut self, real: &Path, facts: &Facts) -> bool {
+        if let Some(held) = self.held.get(real) {
+            return *held;
+        }
+        let held = match own_repository(facts, &mut self.found) {
+            Some(repository) => git::tracked(&repository, real) == Tracked::Unchanged,
+            None => false,
+        };
+        self.held.insert(real.to_path_buf(), held);
+        held
+    }
+
+    fn discover(&mut self, start: &Path) -> Discovery {
+        discovered(start, &mut self.found)
+    }
+
+    fn trust(&mut self, repository: &Repository, facts: &Facts) -> &Trust {
+        self.trusted.entry(repository.git_dir.clone()).or_insert_with(|| {
+            let variables: Vec<String> = facts.environment.iter().filter(|n| n.starts_with("GIT_")).cloned().collect();
+            let surroundings = Surroundings {
+                home: facts.home.as_deref(),
+                xdg_config_home: facts.xdg_config_home.as_deref(),
+                system_config: Some(Path::new("/etc/gitconfig")),
+                variables: &variables,
+            };
+            git::trust(repository, &surroundings)
+        })
     }
 }
 
-pub fn check(_state: &State, _span: Span, _work: &mut Work<'_>, _gathered: &mut Gathered) {}
+fn discovered(start: &Path, found: &mut HashMap<PathBuf, Discovery>) -> Discovery {
+    found.entry(start.to_path_buf()).or_insert_with(|| git::discover(start)).clone()
+}
+
+/// The repository that the session's project is in.
+fn own_repository(facts: &Facts, found: &mut HashMap<PathBuf, Discovery>) -> Option<Repository> {
+    match discovered(facts.project.first()?, found) {
+        Discovery::Repository(repository) => Some(repository),
+        Discovery::None | Discovery::Suspicious(_) => None,
+    }
+}
+
+/// Adds what git may run in the directory it is started in.
+pub fn check(state: &State, span: Span, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let Some(cwd) = &state.cwd else {
+        return refuse("which repository git works in is not known", span, gathered);
+    };
+    let own = own_repository(work.facts, &mut work.git.found);
+    match work.git.discover(cwd) {
+        // No repository: git runs nothing of one, unless an earlier command makes one.
+        Discovery::None if !state.wrote => {}
+        Discovery::None => refuse("an earlier command may make a repository here", span, gathered),
+        Discovery::Suspicious(why) => refuse(&why, span, gathered),
+        Discovery::Repository(found) => {
+            if own.is_none_or(|own| own.common_dir != found.common_dir) {
+                return refuse(
+                    "this is not the session's own repository, and its configuration may run programs",
+                    span,
+                    gathered,
+                );
+            }
+            // A bare repository planted below the top directory would be found before the session's own.
+            if state.wrote && *cwd != found.worktree {
+                refuse("an earlier command may plant a repository here", span, gathered);
+            }
+            let trust = work.git.trust(&found, work.facts).clone();
+            for why in &trust.reads {
+                refuse(why, span, gathered);
+            }
+            let changes = gathered.effects.iter().any(|effect| {
+                matches!(
+                    effect.spec.action,
+                    Action::Write | Action::Delete | Action::Mode | Action::Send | Action::Connect
+                )
+            });
+            if changes {
+                for why in &trust.writes {
+                    gathered.effect(unvouched(), why.as_str());
+                }
+            }
+        }
+    }
+}
+
+fn refuse(why: &str, span: Span, gathered: &mut Gathered) {
+    gathered.doubt(why, span);
+    gathered.effect(unvouched(), why);
+}
+
+fn unvouched() -> EffectSpec {
+    EffectSpec { place: Place::Other, undo: Undo::Lost, ..EffectSpec::of(Action::Execute) }
+}

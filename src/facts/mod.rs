@@ -2,6 +2,8 @@
 //!
 //! Only `assess` and `place` ask. An answer that cannot be had is the careful one.
 
+pub mod git;
+
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -25,6 +27,8 @@ pub struct Facts {
     pub path: Vec<PathBuf>,
     /// The names of the variables in the session's environment.
     pub environment: HashSet<String>,
+    /// Where the person's tools look for configuration beside the home.
+    pub xdg_config_home: Option<PathBuf>,
 }
 
 /// What a path is.
@@ -68,7 +72,8 @@ impl Facts {
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
         let environment = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
-        let mut facts = Facts { home, project: Vec::new(), path, environment };
+        let xdg_config_home = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
+        let mut facts = Facts { home, project: Vec::new(), path, environment, xdg_config_home };
         let named = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
         if let Some(root) = named.or_else(|| cwd.map(top_level)) {
             facts.set_project(&root);
