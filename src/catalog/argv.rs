@@ -314,7 +314,7 @@ impl<'a> Parser<'a> {
                 span: arg.span,
             };
             for role in last.roles() {
-                self.value(role, &value);
+                self.value(role, last.known, &value);
             }
         } else if !last.optional {
             self.separate_values(*last, arg);
@@ -323,6 +323,11 @@ impl<'a> Parser<'a> {
 
     fn separate_values(&mut self, option: Opt, arg: &Arg) {
         for role in option.roles() {
+            if role == Role::Command {
+                let rest = self.args.get(self.at..).unwrap_or_default();
+                self.at = self.args.len();
+                return self.inner_command(&rest.iter().collect::<Vec<_>>(), arg.span);
+            }
             let Some(value) = self.next() else {
                 self.doubt(arg.span, "the option's value is missing".to_owned());
                 return;
@@ -333,22 +338,24 @@ impl<'a> Parser<'a> {
                     "this may be none or several words, so the words after it are unclear".to_owned(),
                 );
             }
-            self.value(role, value);
+            self.value(role, option.known, value);
         }
     }
 
-    fn value(&mut self, role: Role, value: &Arg) {
-        if role != Role::Directory {
-            return self.role(role, value);
-        }
-        self.role(role, value);
-        if self.reading.directory.replace(value.clone()).is_some() {
+    fn value(&mut self, role: Role, known: &str, value: &Arg) {
+        self.role(role, known, value);
+        if role == Role::Directory && self.reading.directory.replace(value.clone()).is_some() {
             self.doubt(value.span, "the directory is changed twice".to_owned());
         }
     }
 
-    /// Records what a word is for.
-    fn role(&mut self, role: Role, arg: &Arg) {
+    /// Records what a word is for. `known` lists the only words that are understood; empty: all are.
+    fn role(&mut self, role: Role, known: &str, arg: &Arg) {
+        if !is_known(known, &arg.value) {
+            let word = arg.value.literal().unwrap_or("this");
+            let why = format!("`{word}` is not a word that is known here of {}", self.name());
+            self.doubt(arg.span, why);
+        }
         match role {
             Role::Plain => {}
             Role::Shell | Role::Code => self.reading.inner.push(Inner::Code {
@@ -356,10 +363,10 @@ impl<'a> Parser<'a> {
                 code: arg.clone(),
             }),
             Role::Sed | Role::Awk | Role::Jq | Role::Find => grammar::embedded(role, arg, &mut self.reading),
-            Role::Command => self.reading.inner.push(Inner::Command {
-                args: vec![arg.clone()],
-                appended: false,
-            }),
+            Role::Command => self.inner_command(&[arg], arg.span),
+            Role::EnvAssign if !is_assignable(&arg.value) => {
+                self.doubt(arg.span, "this is not the plain name of a variable".to_owned());
+            }
             Role::PathRead
             | Role::TreeRead
             | Role::PathInspect
@@ -439,15 +446,12 @@ impl<'a> Parser<'a> {
             value: Value::Literal(".".to_owned()),
             span: self.args[0].span,
         };
-        self.role(role, &dot);
+        self.role(role, "", &dot);
     }
 
     fn assign(&mut self, slots: &[Slot], operands: &[&'a Arg]) {
         if let Some(first) = operands.iter().position(|arg| is_many(arg)) {
             return self.assign_unclear(slots, operands, first);
-        }
-        if slots.iter().any(|s| s.role == Role::EnvAssign) {
-            return self.assign_environment(slots, operands);
         }
         let required = |s: &&Slot| matches!(s.times, Times::One | Times::Many);
         let Some(extra) = operands.len().checked_sub(slots.iter().filter(required).count()) else {
@@ -464,11 +468,11 @@ impl<'a> Parser<'a> {
         let mut rest = operands;
         for slot in slots {
             if slot.role == Role::Command && !rest.is_empty() {
-                return self.inner_command(rest);
+                return self.inner_command(rest, rest[0].span);
             }
             let (taken, left) = rest.split_at(counts.of(slot.times).min(rest.len()));
             for arg in taken {
-                self.role(slot.role, arg);
+                self.role(slot.role, slot.known, arg);
             }
             rest = left;
         }
@@ -483,10 +487,10 @@ impl<'a> Parser<'a> {
         let open = |s: &Slot| matches!(s.times, Times::Any | Times::Many);
         let alike = |slot: &Slot, fixed| fixed <= first || slots.iter().all(|s| s.role == slot.role);
         match slots.get(fixed..) {
-            Some([slot]) if open(slot) && slot.role != Role::EnvAssign && alike(slot, fixed) => {
+            Some([slot]) if open(slot) && alike(slot, fixed) => {
                 for (index, arg) in operands.iter().enumerate() {
-                    let role = slots.get(index).map_or(slot.role, |s| s.role);
-                    self.role(role, arg);
+                    let slot = slots.get(index).unwrap_or(slot);
+                    self.role(slot.role, slot.known, arg);
                 }
             }
             Some(_) | None => {
@@ -496,34 +500,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `NAME=VALUE .. COMMAND ..`: the first word without `=` is the command.
-    fn assign_environment(&mut self, slots: &[Slot], operands: &[&'a Arg]) {
-        let is_assignment = |arg: &&Arg| match &arg.value {
-            Value::Literal(text) | Value::Unknown { prefix: text, .. } => text.contains('='),
-            Value::OneOf(texts) => texts.iter().all(|t| t.contains('=')),
-        };
-        let split = operands
-            .iter()
-            .position(|a| !is_assignment(a))
-            .unwrap_or(operands.len());
-        let (assignments, command) = operands.split_at(split);
-        for arg in assignments {
-            self.role(Role::EnvAssign, arg);
+    /// Takes up the words of a command that is run; `span` is where it should stand.
+    fn inner_command(&mut self, words: &[&Arg], span: Span) {
+        if words.is_empty() {
+            return self.doubt(span, "the command to run is missing".to_owned());
         }
-        let Some(program) = command.first() else { return };
-        if program.value.literal().is_none() {
-            self.doubt(
-                program.span,
-                "whether this is a variable or the command is not known".to_owned(),
-            );
-        } else if slots.iter().any(|s| s.role == Role::Command) {
-            self.inner_command(command);
-        } else {
-            self.doubt(program.span, format!("{} takes no further operand", self.name()));
-        }
-    }
-
-    fn inner_command(&mut self, words: &[&Arg]) {
         self.reading.inner.push(Inner::Command {
             args: words.iter().map(|&arg| arg.clone()).collect(),
             appended: false,
@@ -568,6 +549,31 @@ fn looks_like_option(node: Node, text: &str) -> bool {
 
 fn is_number(text: &str) -> bool {
     text.len() > 1 && text.bytes().skip(1).all(|b| b.is_ascii_digit())
+}
+
+/// Whether every text that the value can be is listed; `#` lists all numbers.
+fn is_known(known: &str, value: &Value) -> bool {
+    let listed = |text: &String| {
+        known.split(' ').any(|k| k == text)
+            || (known == "#" && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
+    };
+    known.is_empty() || value.alternatives().is_some_and(|texts| texts.iter().all(listed))
+}
+
+/// `NAME`, `NAME=..` or `NAME+=..`, where the name cannot be a subscript that the shell evaluates.
+fn is_assignable(value: &Value) -> bool {
+    let plain = |text: &String, whole: bool| {
+        let (name, rest) = text.split_at(text.find('=').unwrap_or(text.len()));
+        let name = name.strip_suffix('+').filter(|_| !rest.is_empty()).unwrap_or(name);
+        let mut letters = name.bytes();
+        let first = letters.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        first && letters.all(|b| b.is_ascii_alphanumeric() || b == b'_') && (whole || !rest.is_empty())
+    };
+    match value {
+        Value::Literal(text) => plain(text, true),
+        Value::OneOf(texts) => texts.iter().all(|t| plain(t, true)),
+        Value::Unknown { prefix, single } => *single && plain(prefix, false),
+    }
 }
 
 /// The word may be none or several.

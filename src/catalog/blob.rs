@@ -58,6 +58,8 @@ pub struct Opt {
     /// The value may be left out, and is only understood glued to the option.
     pub optional: bool,
     roles: u32,
+    /// The only values that are understood, separated by blanks, `#` for a number; empty where every value is.
+    pub known: &'static str,
 }
 
 impl Opt {
@@ -82,6 +84,8 @@ impl Opt {
 pub struct Slot {
     pub role: Role,
     pub times: Times,
+    /// The only words that are understood here, as for an option's value.
+    pub known: &'static str,
 }
 
 /// What changes where one of some options is present.
@@ -153,6 +157,7 @@ impl Node {
             id: head >> 1,
             optional: head & 1 != 0,
             roles: word(row + 2),
+            known: text_at(row + 3),
         })
     }
 
@@ -232,8 +237,9 @@ fn slots(at: usize) -> Vec<Slot> {
     let slot = |row| Slot {
         role: decode(Role::from_byte(byte(word(row), 0))),
         times: decode(Times::from_byte(byte(word(row), 1))),
+        known: text_at(row + 1),
     };
-    List::new(at, ONE_WORD).rows().map(slot).collect()
+    List::new(at, SLOT_WORDS).rows().map(slot).collect()
 }
 
 fn effects(at: usize) -> Vec<EffectSpec> {

@@ -89,7 +89,7 @@ impl Writer {
     fn node(&mut self, entry: &Entry) -> u32 {
         let subs = self.named(&entry.subs);
         let options = self.options(&entry.options);
-        let operands = self.list(slots(&entry.operands));
+        let operands = self.slots(&entry.operands);
         let effects = self.list(effects_of(&entry.effects));
         let bare = self.list(effects_of(&entry.bare));
         let whens = entry.whens.iter().map(|w| self.when(w)).collect();
@@ -125,19 +125,32 @@ impl Writer {
                 .iter()
                 .rev()
                 .fold(0, |roles, &role| roles << 8 | (role as u32 + 1));
-            rows.extend(option.spellings.iter().map(|spelling| (spelling.as_str(), head, roles)));
+            rows.extend(
+                option
+                    .spellings
+                    .iter()
+                    .map(|spelling| (spelling.as_str(), head, roles, option.known.join(" "))),
+            );
         }
         rows.sort_unstable();
         let rows = rows
             .into_iter()
-            .map(|(spelling, head, roles)| vec![self.text(spelling), head, roles])
+            .map(|(spelling, head, roles, known)| vec![self.text(spelling), head, roles, self.text(&known)])
+            .collect();
+        self.list(rows)
+    }
+
+    fn slots(&mut self, slots: &[Slot]) -> [u32; 2] {
+        let rows = slots
+            .iter()
+            .map(|s| vec![s.role as u32 | (s.times as u32) << 8, self.text(&s.known.join(" "))])
             .collect();
         self.list(rows)
     }
 
     fn when(&mut self, when: &When) -> Vec<u32> {
         let options = self.list(when.options.iter().map(|&id| vec![number(id)]).collect());
-        let operands = self.list(slots(when.operands.as_deref().unwrap_or_default()));
+        let operands = self.slots(when.operands.as_deref().unwrap_or_default());
         let effects = self.list(effects_of(&when.effects));
         let mut row = Vec::from(options);
         row.push(u32::from(when.operands.is_some()));
@@ -146,13 +159,6 @@ impl Writer {
         row.push(optional_role(when.here));
         row
     }
-}
-
-fn slots(slots: &[Slot]) -> Vec<Vec<u32>> {
-    slots
-        .iter()
-        .map(|s| vec![s.role as u32 | (s.times as u32) << 8])
-        .collect()
 }
 
 fn effects_of(effects: &[EffectSpec]) -> Vec<Vec<u32>> {

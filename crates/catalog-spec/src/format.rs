@@ -44,20 +44,24 @@ pub struct Entry {
 }
 
 /// One option, in all its spellings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Opt {
     pub spellings: Vec<String>,
     /// The role of each value; a flag has none.
     pub values: Vec<Role>,
     /// The value may be left out, and is only understood glued to the option.
     pub optional: bool,
+    /// The only values that are understood, `#` for a number; empty where every value is.
+    pub known: Vec<String>,
 }
 
 /// One place in an operand grammar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
     pub role: Role,
     pub times: Times,
+    /// The only words that are understood here, as for an option's value.
+    pub known: Vec<String>,
 }
 
 /// What changes where one of some options is present.
@@ -284,47 +288,54 @@ impl Checker<'_, '_> {
         let mut options: Vec<Opt> = Vec::new();
         if let Some(flags) = &raw.flags {
             for flag in flags.get_ref().split_whitespace() {
-                self.add_option(&mut options, style, flags, &[flag], Vec::new(), false);
+                self.spellings(&mut options, style, flags, &[flag], Opt::default());
             }
         }
         for (spellings, roles) in &raw.values {
             let words: Vec<&str> = spellings.get_ref().split_whitespace().collect();
-            let (values, optional) = self.value_roles(roles);
-            self.add_option(&mut options, style, spellings, &words, values, optional);
+            let option = self.value_roles(roles);
+            self.spellings(&mut options, style, spellings, &words, option);
         }
         options
     }
 
-    fn value_roles(&mut self, text: &Spanned<String>) -> (Vec<Role>, bool) {
+    fn value_roles(&mut self, text: &Spanned<String>) -> Opt {
         let (roles, optional) = match text.get_ref().strip_suffix('?') {
             Some(roles) => (roles, true),
             None => (text.get_ref().as_str(), false),
         };
-        let roles: Vec<Role> = roles.split_whitespace().filter_map(|r| self.role(text, r)).collect();
-        if roles.len() > if optional { 1 } else { MAX_VALUES } {
+        let mut option = Opt {
+            optional,
+            ..Opt::default()
+        };
+        for word in roles.split_whitespace() {
+            let (role, known) = self.role_and_known(text, word);
+            option.values.extend(role);
+            option.known.extend(known);
+        }
+        let count = option.values.len();
+        if count > MAX_VALUES || (count > 1 && (optional || !option.known.is_empty())) {
             let message = format!(
-                "`{}` names too many values; an optional value is one, others at most {MAX_VALUES}",
+                "`{}` names too many values; at most {MAX_VALUES}, and one where it is optional or its words are listed",
                 text.get_ref()
             );
             self.source.fault(&text.span(), message);
         }
         if text.get_ref().trim().is_empty() {
-            self.source.fault(
-                &text.span(),
-                "an option under `values` has a role; list it in `flags` if it takes no value",
-            );
+            let message = "an option under `values` has a role; list it in `flags` if it takes no value";
+            self.source.fault(&text.span(), message);
         }
-        (roles, optional)
+        option
     }
 
-    fn add_option(
+    /// Adds an option in its spellings.
+    fn spellings(
         &mut self,
         options: &mut Vec<Opt>,
         style: Style,
         at: &Spanned<String>,
         spellings: &[&str],
-        values: Vec<Role>,
-        optional: bool,
+        option: Opt,
     ) {
         for spelling in spellings {
             if let Some(message) = misspelt(spelling, style) {
@@ -337,9 +348,15 @@ impl Checker<'_, '_> {
         }
         options.push(Opt {
             spellings: spellings.iter().map(|&s| s.to_owned()).collect(),
-            values,
-            optional,
+            ..option
         });
+    }
+
+    /// `role`, or `role=word,word` where only these words are understood.
+    fn role_and_known(&mut self, at: &Spanned<String>, word: &str) -> (Option<Role>, Vec<String>) {
+        let (role, known) = word.split_once('=').unwrap_or((word, ""));
+        let known = known.split(',').filter(|w| !w.is_empty()).map(str::to_owned).collect();
+        (self.role(at, role), known)
     }
 
     fn role(&mut self, at: &Spanned<String>, word: &str) -> Option<Role> {
@@ -363,7 +380,8 @@ impl Checker<'_, '_> {
                 Some((at, '?' | '*' | '+')) => (&word[..at], Times::parse(&word[at..]).unwrap_or(Times::One)),
                 Some(_) | None => (word, Times::One),
             };
-            slots.extend(self.role(text, name).map(|role| Slot { role, times }));
+            let (role, known) = self.role_and_known(text, name);
+            slots.extend(role.map(|role| Slot { role, times, known }));
         }
         if let Some(message) = ambiguous(&slots, style) {
             self.source.fault(&text.span(), message);
@@ -477,7 +495,7 @@ fn misspelt(spelling: &str, style: Style) -> Option<String> {
 
 /// Why these operands cannot be told apart.
 fn ambiguous(slots: &[Slot], style: Style) -> Option<String> {
-    let open = |s: &&Slot| matches!(s.times, Times::Any | Times::Many) && s.role != Role::EnvAssign;
+    let open = |s: &&Slot| matches!(s.times, Times::Any | Times::Many);
     if slots.iter().filter(open).count() > 1 {
         return Some("only one operand may have `*` or `+`, or they cannot be told apart".to_owned());
     }
