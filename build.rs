@@ -12,7 +12,11 @@ fn main() {
     println!("cargo:rerun-if-changed={ENVIRONMENT}");
     let bytes = match (load_dir(Path::new(COMMANDS)), load_environment(Path::new(ENVIRONMENT))) {
         (Ok(entries), Ok(environment)) => compile(&entries, &environment),
-        (entries, environment) => refuse(&[entries.err(), environment.err()].map(Option::unwrap_or_default).concat()),
+        (entries, environment) => refuse(
+            &[entries.err(), environment.err()]
+                .map(Option::unwrap_or_default)
+                .concat(),
+        ),
     };
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     std::fs::write(Path::new(&out).join("catalog.bin"), bytes).expect("OUT_DIR is writable");

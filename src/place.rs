@@ -23,8 +23,11 @@ pub fn of(path: &Path, facts: &Facts, purpose: Purpose) -> Place {
     if is_secret(&names) {
         return Place::Secret;
     }
-    if let Some(inside) =
-        facts.project.iter().filter_map(|root| path.strip_prefix(root).ok()).min_by_key(|p| p.components().count())
+    if let Some(inside) = facts
+        .project
+        .iter()
+        .filter_map(|root| path.strip_prefix(root).ok())
+        .min_by_key(|p| p.components().count())
     {
         let inside = self::names(inside);
         let inside: Vec<&str> = inside.iter().map(String::as_str).collect();
@@ -56,15 +59,28 @@ pub fn secret_file_name(name: &str) -> bool {
     let name = name.to_lowercase();
     let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
     let is_public = |text: &str| {
-        ["pub", "cert", "certs", "certificate", "chain", "fullchain", "ca", "cacert", "bundle", "public"]
-            .iter()
-            .any(|word| text.split(|c: char| !c.is_alphanumeric()).any(|part| part == *word))
+        [
+            "pub",
+            "cert",
+            "certs",
+            "certificate",
+            "chain",
+            "fullchain",
+            "ca",
+            "cacert",
+            "bundle",
+            "public",
+        ]
+        .iter()
+        .any(|word| text.split(|c: char| !c.is_alphanumeric()).any(|part| part == *word))
     };
     if name == ".env" || name.starts_with(".env.") || extension == "env" && !stem.is_empty() {
         return !["example", "sample", "template", "dist", "defaults"].contains(&extension);
     }
     if name.starts_with("id_") && extension != "pub" {
-        return ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"].iter().any(|key| name.starts_with(key));
+        return ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"]
+            .iter()
+            .any(|key| name.starts_with(key));
     }
     match extension {
         "pem" => !is_public(stem),
@@ -526,7 +542,17 @@ const REGENERABLE: &[(&str, &[&str])] = &[
     ("target", &["Cargo.toml", "pom.xml", "build.sbt"]),
     ("node_modules", &["package.json"]),
     ("dist", &["package.json", "pyproject.toml", "setup.py"]),
-    ("build", &["package.json", "pyproject.toml", "setup.py", "build.gradle", "build.gradle.kts", "CMakeLists.txt"]),
+    (
+        "build",
+        &[
+            "package.json",
+            "pyproject.toml",
+            "setup.py",
+            "build.gradle",
+            "build.gradle.kts",
+            "CMakeLists.txt",
+        ],
+    ),
     ("out", &["package.json"]),
     ("coverage", &["package.json"]),
     (".next", &["package.json"]),
@@ -534,7 +560,15 @@ const REGENERABLE: &[(&str, &[&str])] = &[
     (".svelte-kit", &["package.json"]),
     (".turbo", &["package.json"]),
     (".parcel-cache", &["package.json"]),
-    (".gradle", &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"]),
+    (
+        ".gradle",
+        &[
+            "build.gradle",
+            "build.gradle.kts",
+            "settings.gradle",
+            "settings.gradle.kts",
+        ],
+    ),
     (".venv", &["pyproject.toml", "requirements.txt", "setup.py"]),
     ("venv", &["pyproject.toml", "requirements.txt", "setup.py"]),
     (".tox", &["tox.ini", "pyproject.toml"]),
@@ -549,11 +583,18 @@ const REGENERABLE: &[(&str, &[&str])] = &[
     ("zig-cache", &["build.zig"]),
 ];
 
-const SCRATCH: &[&[&str]] =
-    &[&["tmp"], &["var", "tmp"], &["private", "tmp"], &["private", "var", "tmp"], &["dev", "shm"]];
+const SCRATCH: &[&[&str]] = &[
+    &["tmp"],
+    &["var", "tmp"],
+    &["private", "tmp"],
+    &["private", "var", "tmp"],
+    &["dev", "shm"],
+];
 
 /// Device files that hold nothing and change nothing.
-const INERT_DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty"];
+const INERT_DEVICES: &[&str] = &[
+    "null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty",
+];
 
 const SYSTEM: &[&str] = &[
     "usr",
@@ -593,7 +634,19 @@ fn is_secret(names: &[&str]) -> bool {
     if let ["proc", process, rest @ ..] = names {
         let of_process = process.starts_with(|c: char| c.is_ascii_digit()) || ["self", "thread-self"].contains(process);
         let secret = |name: &&str| {
-            ["environ", "mem", "fd", "root", "cwd", "map_files", "maps", "task", "auxv", "stack"].contains(name)
+            [
+                "environ",
+                "mem",
+                "fd",
+                "root",
+                "cwd",
+                "map_files",
+                "maps",
+                "task",
+                "auxv",
+                "stack",
+            ]
+            .contains(name)
         };
         return of_process && rest.iter().any(secret) || ["kcore", "kmem", "keys", "key-users"].contains(process);
     }
@@ -601,7 +654,18 @@ fn is_secret(names: &[&str]) -> bool {
         let top = rest.first().copied().unwrap_or_default();
         let keys = rest.starts_with(&["ssl", "private"])
             || rest.starts_with(&["ssh"]) && rest.last().is_some_and(|n| n.ends_with("_key"));
-        if keys || ["sudoers", "sudoers.d", "shadow", "gshadow", "krb5.keytab", "wireguard", "ppp"].contains(&top) {
+        if keys
+            || [
+                "sudoers",
+                "sudoers.d",
+                "shadow",
+                "gshadow",
+                "krb5.keytab",
+                "wireguard",
+                "ppp",
+            ]
+            .contains(&top)
+        {
             return true;
         }
     }
@@ -650,9 +714,17 @@ fn of_home(inside: &[&str], path: &Path, facts: &Facts, purpose: Purpose) -> Pla
 fn in_project(path: &Path, inside: &[&str], facts: &Facts, purpose: Purpose) -> Place {
     if let Some(git) = inside.iter().position(|name| *name == ".git") {
         let below = &inside[git + 1..];
-        let runs = below
-            .iter()
-            .any(|name| ["hooks", "config", "config.worktree", "attributes", "commondir", "alternates"].contains(name));
+        let runs = below.iter().any(|name| {
+            [
+                "hooks",
+                "config",
+                "config.worktree",
+                "attributes",
+                "commondir",
+                "alternates",
+            ]
+            .contains(name)
+        });
         return if purpose == Purpose::Change && (runs || below.is_empty()) {
             Place::Startup
         } else {
@@ -662,8 +734,9 @@ fn in_project(path: &Path, inside: &[&str], facts: &Facts, purpose: Purpose) -> 
     if purpose == Purpose::Change && STARTUP_PROJECT.iter().any(|entry| starts_with(inside, entry)) {
         return Place::Startup;
     }
-    let bin_of_dependencies =
-        inside.windows(2).any(|pair| matches!(pair, ["node_modules", ".bin"] | [".venv" | "venv", "bin" | "scripts"]));
+    let bin_of_dependencies = inside
+        .windows(2)
+        .any(|pair| matches!(pair, ["node_modules", ".bin"] | [".venv" | "venv", "bin" | "scripts"]));
     if bin_of_dependencies || facts.on_path(path) || inside.iter().any(|name| BECOMES_CODE.contains(name)) {
         return Place::BecomesCode;
     }
@@ -684,9 +757,16 @@ fn is_build_file(name: &str) -> bool {
         || name.ends_with(".mk")
         || name.ends_with(".cmake")
         || name.starts_with("dockerfile.")
-        || [".config.js", ".config.ts", ".config.mjs", ".config.cjs", ".config.mts", ".config.cts"]
-            .iter()
-            .any(|ending| name.ends_with(ending))
+        || [
+            ".config.js",
+            ".config.ts",
+            ".config.mjs",
+            ".config.cjs",
+            ".config.mts",
+            ".config.cts",
+        ]
+        .iter()
+        .any(|ending| name.ends_with(ending))
         || name.starts_with(".eslintrc")
         || name.starts_with(".babelrc")
         || name.starts_with(".prettierrc")
@@ -695,11 +775,15 @@ fn is_build_file(name: &str) -> bool {
 /// Whether one of the last `depth` components is a directory that a tool makes again, its manifest beside it.
 fn regenerable(path: &Path, depth: usize, facts: &Facts) -> bool {
     path.ancestors().take(depth).any(|dir| {
-        let Some(name) = dir.file_name().and_then(|n| n.to_str()) else { return false };
+        let Some(name) = dir.file_name().and_then(|n| n.to_str()) else {
+            return false;
+        };
         REGENERABLE.iter().any(|(made, manifests)| {
             *made == name
                 && (manifests.is_empty()
-                    || manifests.iter().any(|manifest| facts.exists(&dir.with_file_name(manifest))))
+                    || manifests
+                        .iter()
+                        .any(|manifest| facts.exists(&dir.with_file_name(manifest))))
         })
     })
 }
@@ -712,7 +796,11 @@ fn of_machine(names: &[&str], purpose: Purpose) -> Place {
     }
     if let Some(root) = SCRATCH.iter().find(|root| names.starts_with(root)) {
         // The directory itself belongs to everybody.
-        return if purpose == Purpose::Change && names.len() == root.len() { Place::System } else { Place::Scratch };
+        return if purpose == Purpose::Change && names.len() == root.len() {
+            Place::System
+        } else {
+            Place::Scratch
+        };
     }
     match (names.first(), purpose) {
         (None, Purpose::Look) => Place::System,

@@ -18,12 +18,21 @@ pub fn tier(effect: EffectSpec) -> Tier {
         Action::Send => sending(effect.undo, effect.reach),
         Action::Privilege => Tier::Critical,
     };
-    if effect.place == Place::Secret { tier.max(Tier::High) } else { tier }
+    if effect.place == Place::Secret {
+        tier.max(Tier::High)
+    } else {
+        tier
+    }
 }
 
 /// The tier of a step: its worst effect, and never safe while a doubt is left.
 pub fn step_tier(step: &Step) -> Tier {
-    let worst = step.effects.iter().map(|effect| tier(effect.spec)).max().unwrap_or(Tier::Safe);
+    let worst = step
+        .effects
+        .iter()
+        .map(|effect| tier(effect.spec))
+        .max()
+        .unwrap_or(Tier::Safe);
     floor(worst, step.proven())
 }
 
@@ -107,7 +116,10 @@ fn controlling(place: Place, undo: Undo) -> Tier {
 
 /// Code is as good as whoever vouches for it: the project's commit, or nobody.
 fn executing(effect: EffectSpec) -> Tier {
-    let vouched = matches!(effect.place, Place::Project | Place::Cache | Place::Build | Place::System);
+    let vouched = matches!(
+        effect.place,
+        Place::Project | Place::Cache | Place::Build | Place::System
+    );
     match (effect.undo, effect.reach) {
         (Undo::Forever, _) | (_, Reach::New | Reach::Shared) => Tier::Critical,
         (Undo::Nothing | Undo::Kept, Reach::Here | Reach::Service | Reach::Loopback | Reach::Known) if vouched => {
@@ -145,7 +157,12 @@ mod tests {
         Action::ALL.iter().flat_map(|&action| {
             Place::ALL.iter().flat_map(move |&place| {
                 Undo::ALL.iter().flat_map(move |&undo| {
-                    Reach::ALL.iter().map(move |&reach| EffectSpec { action, place, undo, reach })
+                    Reach::ALL.iter().map(move |&reach| EffectSpec {
+                        action,
+                        place,
+                        undo,
+                        reach,
+                    })
                 })
             })
         })
@@ -155,7 +172,10 @@ mod tests {
     fn a_greater_loss_never_lowers_the_tier() {
         for effect in product() {
             for &undo in Undo::ALL.iter().filter(|&&undo| undo > effect.undo) {
-                assert!(tier(EffectSpec { undo, ..effect }) >= tier(effect), "{effect:?} against {undo}");
+                assert!(
+                    tier(EffectSpec { undo, ..effect }) >= tier(effect),
+                    "{effect:?} against {undo}"
+                );
             }
         }
     }
@@ -164,7 +184,10 @@ mod tests {
     fn a_longer_reach_never_lowers_the_tier() {
         for effect in product() {
             for &reach in Reach::ALL.iter().filter(|&&reach| reach > effect.reach) {
-                assert!(tier(EffectSpec { reach, ..effect }) >= tier(effect), "{effect:?} against {reach}");
+                assert!(
+                    tier(EffectSpec { reach, ..effect }) >= tier(effect),
+                    "{effect:?} against {reach}"
+                );
             }
         }
     }
@@ -172,7 +195,10 @@ mod tests {
     #[test]
     fn a_secret_is_the_worst_place_for_every_action() {
         for effect in product() {
-            let secret = tier(EffectSpec { place: Place::Secret, ..effect });
+            let secret = tier(EffectSpec {
+                place: Place::Secret,
+                ..effect
+            });
             assert!(secret >= Tier::High, "{effect:?}");
             assert!(secret >= tier(effect), "{effect:?}");
         }
@@ -181,8 +207,17 @@ mod tests {
     #[test]
     fn leaving_the_project_never_lowers_the_tier() {
         for effect in product().filter(|e| e.place == Place::Project) {
-            for place in [Place::Home, Place::Other, Place::Startup, Place::BecomesCode, Place::Build] {
-                assert!(tier(EffectSpec { place, ..effect }) >= tier(effect), "{effect:?} against {place}");
+            for place in [
+                Place::Home,
+                Place::Other,
+                Place::Startup,
+                Place::BecomesCode,
+                Place::Build,
+            ] {
+                assert!(
+                    tier(EffectSpec { place, ..effect }) >= tier(effect),
+                    "{effect:?} against {place}"
+                );
             }
         }
     }
@@ -211,13 +246,19 @@ mod tests {
             let mut step = Step {
                 program: "x".into(),
                 words: Vec::new(),
-                effects: vec![Effect { spec, target: String::new() }],
+                effects: vec![Effect {
+                    spec,
+                    target: String::new(),
+                }],
                 doubts: Vec::new(),
                 tier: Tier::Safe,
                 span: Span::default(),
             };
             let proven = step_tier(&step);
-            step.doubts.push(Doubt { why: "anything".into(), span: Span::default() });
+            step.doubts.push(Doubt {
+                why: "anything".into(),
+                span: Span::default(),
+            });
             assert!(step_tier(&step) > Tier::Safe && step_tier(&step) >= proven, "{spec:?}");
         }
     }
@@ -230,7 +271,13 @@ mod tests {
                 let step = |effects: Vec<EffectSpec>| Step {
                     program: String::new(),
                     words: Vec::new(),
-                    effects: effects.into_iter().map(|spec| Effect { spec, target: String::new() }).collect(),
+                    effects: effects
+                        .into_iter()
+                        .map(|spec| Effect {
+                            spec,
+                            target: String::new(),
+                        })
+                        .collect(),
                     doubts: Vec::new(),
                     tier: Tier::Safe,
                     span: Span::default(),

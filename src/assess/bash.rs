@@ -34,7 +34,10 @@ pub fn assess(source: &str, cwd: Option<&Path>, facts: &Facts) -> Assessment {
             true
         }
         Err(refusal) => {
-            work.doubts.push(Doubt { why: format!("not understood: {}", refusal.what), span: refusal.span });
+            work.doubts.push(Doubt {
+                why: format!("not understood: {}", refusal.what),
+                span: refusal.span,
+            });
             work.scan(source, cwd);
             false
         }
@@ -72,7 +75,10 @@ impl Gathered {
     }
 
     pub fn effect(&mut self, spec: EffectSpec, target: impl Into<String>) {
-        let effect = Effect { spec, target: target.into() };
+        let effect = Effect {
+            spec,
+            target: target.into(),
+        };
         if !self.effects.contains(&effect) {
             self.effects.push(effect);
         }
@@ -80,7 +86,11 @@ impl Gathered {
 
     /// Runs code that nobody vouches for.
     pub fn unvouched(&mut self, target: impl Into<String>) {
-        let spec = EffectSpec { undo: Undo::Lost, place: Place::Other, ..EffectSpec::of(Action::Execute) };
+        let spec = EffectSpec {
+            undo: Undo::Lost,
+            place: Place::Other,
+            ..EffectSpec::of(Action::Execute)
+        };
         self.effect(spec, target);
     }
 }
@@ -112,13 +122,23 @@ impl Surroundings for Work<'_> {
     }
 
     fn matches(&self, pattern: &[PatternPart], state: &State) -> Option<Vec<String>> {
-        if state.wrote { None } else { glob::matches(pattern, state.cwd.as_deref(), self.facts) }
+        if state.wrote {
+            None
+        } else {
+            glob::matches(pattern, state.cwd.as_deref(), self.facts)
+        }
     }
 }
 
 impl<'a> Work<'a> {
     fn new(facts: &'a Facts) -> Self {
-        Work { facts, steps: Vec::new(), doubts: Vec::new(), commands: Vec::new(), git: git::Cache::default() }
+        Work {
+            facts,
+            steps: Vec::new(),
+            doubts: Vec::new(),
+            commands: Vec::new(),
+            git: git::Cache::default(),
+        }
     }
 
     /// Whether git holds the file at this path unchanged.
@@ -129,7 +149,10 @@ impl<'a> Work<'a> {
     fn too_deep(&mut self, depth: usize, span: Span) -> bool {
         let too_much = depth > MAX_NESTING || self.steps.len() > MAX_STEPS;
         if too_much {
-            self.doubts.push(Doubt { why: "more is nested or repeated than is followed".into(), span });
+            self.doubts.push(Doubt {
+                why: "more is nested or repeated than is followed".into(),
+                span,
+            });
         }
         too_much
     }
@@ -185,7 +208,10 @@ impl<'a> Work<'a> {
             if fetched {
                 run_from_network(steps);
             }
-            fetched |= steps.iter().flat_map(|s| &s.effects).any(|e| e.spec.action == Action::Connect);
+            fetched |= steps
+                .iter()
+                .flat_map(|s| &s.effects)
+                .any(|e| e.spec.action == Action::Connect);
         }
     }
 
@@ -216,7 +242,11 @@ impl<'a> Work<'a> {
                 state.wrote |= own.wrote;
             }
             Command::If { branches, otherwise } => self.branches(branches, otherwise.as_ref(), state, depth),
-            Command::While { until: _, condition, body } => {
+            Command::While {
+                until: _,
+                condition,
+                body,
+            } => {
                 forget_assigned(condition, state);
                 forget_assigned(body, state);
                 self.script(condition, state, depth + 1);
@@ -278,8 +308,11 @@ impl<'a> Work<'a> {
             self.substitutions(word, state, depth, &mut gathered);
             values.extend(expand(word, state, self));
         }
-        let known: Option<Vec<String>> =
-            values.iter().map(|arg| arg.value.alternatives()).collect::<Option<Vec<_>>>().map(|all| all.concat());
+        let known: Option<Vec<String>> = values
+            .iter()
+            .map(|arg| arg.value.alternatives())
+            .collect::<Option<Vec<_>>>()
+            .map(|all| all.concat());
         let value = match known {
             Some(texts) if words.is_some() && !texts.is_empty() => Value::OneOf(texts),
             _ => Value::UNKNOWN,
@@ -345,7 +378,16 @@ impl<'a> Work<'a> {
             return;
         }
         self.commands.push(listed);
-        self.command(&args, gathered, state, Site { span, depth, written: true });
+        self.command(
+            &args,
+            gathered,
+            state,
+            Site {
+                span,
+                depth,
+                written: true,
+            },
+        );
     }
 
     fn assignment(
@@ -435,9 +477,18 @@ impl<'a> Work<'a> {
             return;
         };
         for target in targets {
-            if let Some(host) = target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/")) {
+            if let Some(host) = target
+                .strip_prefix("/dev/tcp/")
+                .or_else(|| target.strip_prefix("/dev/udp/"))
+            {
                 let host = host.split('/').next().unwrap_or_default();
-                gathered.effect(EffectSpec { reach: Reach::New, ..EffectSpec::of(Action::Connect) }, host);
+                gathered.effect(
+                    EffectSpec {
+                        reach: Reach::New,
+                        ..EffectSpec::of(Action::Connect)
+                    },
+                    host,
+                );
                 continue;
             }
             let Some(path) = paths::absolute(&target, state.cwd.as_deref()) else {
@@ -531,7 +582,13 @@ impl<'a> Work<'a> {
         } else {
             return;
         };
-        gathered.effect(EffectSpec { place, ..EffectSpec::of(Action::Disclose) }, format!("${name}"));
+        gathered.effect(
+            EffectSpec {
+                place,
+                ..EffectSpec::of(Action::Disclose)
+            },
+            format!("${name}"),
+        );
     }
 
     /// bash evaluates the value of a name in arithmetic again, substitutions and all.
@@ -539,12 +596,18 @@ impl<'a> Work<'a> {
         for part in &expression.parts {
             self.part(part, state, depth, expression.span, gathered);
             if !matches!(part, Part::Parameter(p) if self.is_number(&p.name, state) && p.operation.is_none()) {
-                gathered.doubt("what is inserted here is evaluated again as arithmetic", expression.span);
+                gathered.doubt(
+                    "what is inserted here is evaluated again as arithmetic",
+                    expression.span,
+                );
             }
         }
         for name in &expression.names {
             if !self.is_number(name, state) {
-                gathered.doubt(format!("the value of `{name}` is evaluated again as arithmetic"), expression.span);
+                gathered.doubt(
+                    format!("the value of `{name}` is evaluated again as arithmetic"),
+                    expression.span,
+                );
             }
         }
         for name in &expression.assigned {
@@ -560,7 +623,10 @@ impl<'a> Work<'a> {
         match state.get(name) {
             Some(value) => value.alternatives().is_some_and(|texts| texts.iter().all(digits)),
             None => {
-                ["?", "#", "$", "!", "RANDOM", "SECONDS", "LINENO", "PPID", "UID", "EUID", "BASHPID"].contains(&name)
+                [
+                    "?", "#", "$", "!", "RANDOM", "SECONDS", "LINENO", "PPID", "UID", "EUID", "BASHPID",
+                ]
+                .contains(&name)
                     || !state.opaque
                         && !self.facts.environment.contains(name)
                         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -616,7 +682,10 @@ impl<'a> Work<'a> {
         let Some(name) = first.value.literal().map(str::to_owned) else {
             gathered.doubt("which program runs is not known", first.span);
             gathered.unvouched("a program that is not known");
-            let shown = first.value.alternatives().map_or_else(|| "?".to_owned(), |all| all.join("|"));
+            let shown = first
+                .value
+                .alternatives()
+                .map_or_else(|| "?".to_owned(), |all| all.join("|"));
             self.push(&shown, args.to_vec(), gathered, site.span);
             state.forget_all();
             state.wrote = true;
@@ -648,7 +717,10 @@ impl<'a> Work<'a> {
                 return;
             }
         };
-        let mut words = vec![Arg { value: Value::Literal(entry.clone()), span: first.span }];
+        let mut words = vec![Arg {
+            value: Value::Literal(entry.clone()),
+            span: first.span,
+        }];
         words.extend_from_slice(&args[1..]);
         match catalog::read(&words) {
             None => {
@@ -690,15 +762,25 @@ impl<'a> Work<'a> {
     }
 
     fn inner(&mut self, inner: Inner, state: &mut State, site: Site) {
-        let site = Site { depth: site.depth + 1, written: false, ..site };
+        let site = Site {
+            depth: site.depth + 1,
+            written: false,
+            ..site
+        };
         match inner {
             Inner::Command { mut args, appended } => {
                 if appended {
-                    args.push(Arg { value: Value::UNKNOWN, span: site.span });
+                    args.push(Arg {
+                        value: Value::UNKNOWN,
+                        span: site.span,
+                    });
                 }
                 self.command(&args, Gathered::default(), &mut state.clone(), site);
             }
-            Inner::Code { role: Role::Shell, code } => self.code(&code, &mut state.clone(), site),
+            Inner::Code {
+                role: Role::Shell,
+                code,
+            } => self.code(&code, &mut state.clone(), site),
             Inner::Code { role: _, code } => {
                 let mut gathered = Gathered::default();
                 gathered.unvouched("code given in the command");
@@ -763,7 +845,10 @@ impl<'a> Work<'a> {
         match self.facts.find(name) {
             Found::Nowhere => Program::Entry(name.to_owned()),
             Found::Relative => {
-                gathered.doubt("PATH holds a relative directory, so which program runs depends on where", span);
+                gathered.doubt(
+                    "PATH holds a relative directory, so which program runs depends on where",
+                    span,
+                );
                 Program::Unknown
             }
             Found::File { path, real } => {
@@ -771,11 +856,20 @@ impl<'a> Work<'a> {
                     |p: &PathBuf| self.facts.in_project(p) || place::of(p, self.facts, Purpose::Look) == Place::Scratch;
                 if ours(&path) || ours(&real) {
                     let shown = paths::shown(&path, self.facts);
-                    gathered.doubt(format!("on this PATH `{name}` is {shown}, which the agent can write"), span);
+                    gathered.doubt(
+                        format!("on this PATH `{name}` is {shown}, which the agent can write"),
+                        span,
+                    );
                     return Program::Path(path);
                 }
-                if real.file_name().is_some_and(|file| file == "busybox" || file == "toybox") {
-                    gathered.doubt(format!("`{name}` is busybox here, whose options are not in the catalog"), span);
+                if real
+                    .file_name()
+                    .is_some_and(|file| file == "busybox" || file == "toybox")
+                {
+                    gathered.doubt(
+                        format!("`{name}` is busybox here, whose options are not in the catalog"),
+                        span,
+                    );
                 }
                 Program::Entry(name.to_owned())
             }
@@ -785,11 +879,24 @@ impl<'a> Work<'a> {
     /// Names the dangers in a script that was refused. It only raises.
     fn scan(&mut self, source: &str, cwd: Option<PathBuf>) {
         for words in shell::scan(source).into_iter().take(MAX_STEPS) {
-            let span = Span { start: 0, end: u32::try_from(source.len()).unwrap_or(u32::MAX) };
-            let args: Vec<Arg> = words.into_iter().map(|text| Arg { value: Value::Literal(text), span }).collect();
+            let span = Span {
+                start: 0,
+                end: u32::try_from(source.len()).unwrap_or(u32::MAX),
+            };
+            let args: Vec<Arg> = words
+                .into_iter()
+                .map(|text| Arg {
+                    value: Value::Literal(text),
+                    span,
+                })
+                .collect();
             let mut gathered = Gathered::default();
             gathered.doubt("guessed from a script that was not understood", span);
-            let site = Site { span, depth: 1, written: false };
+            let site = Site {
+                span,
+                depth: 1,
+                written: false,
+            };
             self.command(&args, gathered, &mut State::in_directory(cwd.clone()), site);
         }
     }
@@ -869,7 +976,8 @@ impl Changes {
     fn of_command(&mut self, command: &Command) {
         match command {
             Command::Simple { assignments, words } => {
-                self.names.extend(assignments.iter().map(|assignment| assignment.name.clone()));
+                self.names
+                    .extend(assignments.iter().map(|assignment| assignment.name.clone()));
                 self.of_words(words);
             }
             Command::Group(inner) | Command::Subshell(inner) => self.of_script(inner),

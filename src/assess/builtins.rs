@@ -103,8 +103,9 @@ pub fn is_builtin(name: &str) -> bool {
 
 /// Variables that the shell itself obeys, in bash or in zsh, or that name things by being set.
 pub fn is_special_variable(name: &str) -> bool {
-    const PREFIXES: &[&str] =
-        &["BASH", "LD_", "DYLD_", "ZSH", "HIST", "COMP_", "PROMPT", "GIT_", "LC_", "PYTHON", "NODE_", "npm_"];
+    const PREFIXES: &[&str] = &[
+        "BASH", "LD_", "DYLD_", "ZSH", "HIST", "COMP_", "PROMPT", "GIT_", "LC_", "PYTHON", "NODE_", "npm_",
+    ];
     const NAMES: &[&str] = &[
         "PATH",
         "path",
@@ -279,7 +280,11 @@ pub fn after(
     work: &Work<'_>,
 ) {
     let names_variable = |arg: &Arg| arg.value.literal().is_none_or(|text| text.starts_with("-v"));
-    if entry == "printf" && args.get(1).is_some_and(|arg| arg.value.may_be_option() && names_variable(arg)) {
+    if entry == "printf"
+        && args
+            .get(1)
+            .is_some_and(|arg| arg.value.may_be_option() && names_variable(arg))
+    {
         gathered.doubt("`printf -v` assigns a variable", args[1].span);
     }
     if entry == "getopts" {
@@ -291,12 +296,15 @@ pub fn after(
             }
         }
     }
-    const MAKES_NO_LINKS: &[&str] =
-        &["mkdir", "touch", "tee", "sed", "rm", "rmdir", "chmod", "mktemp", "echo", "cat", "printf"];
-    let changes = gathered
-        .effects
-        .iter()
-        .any(|effect| matches!(effect.spec.action, Action::Write | Action::Execute | Action::Control | Action::Send));
+    const MAKES_NO_LINKS: &[&str] = &[
+        "mkdir", "touch", "tee", "sed", "rm", "rmdir", "chmod", "mktemp", "echo", "cat", "printf",
+    ];
+    let changes = gathered.effects.iter().any(|effect| {
+        matches!(
+            effect.spec.action,
+            Action::Write | Action::Execute | Action::Control | Action::Send
+        )
+    });
     state.relinked |= changes && !MAKES_NO_LINKS.contains(&entry);
     let _ = work;
 }
@@ -308,8 +316,10 @@ fn is_name(text: &str) -> bool {
 }
 
 fn change_directory(name: &str, words: &[Arg], state: &mut State, gathered: &mut Gathered, work: &mut Work<'_>) {
-    let operands: Vec<&Arg> =
-        words.iter().filter(|arg| !matches!(arg.value.literal(), Some("-P" | "-L" | "--"))).collect();
+    let operands: Vec<&Arg> = words
+        .iter()
+        .filter(|arg| !matches!(arg.value.literal(), Some("-P" | "-L" | "--")))
+        .collect();
     let target = match operands.as_slice() {
         [] if name == "cd" => work.facts.home.clone().filter(|_| state.get("HOME").is_none()),
         [one] => match one.value.literal() {
@@ -322,7 +332,11 @@ fn change_directory(name: &str, words: &[Arg], state: &mut State, gathered: &mut
                 roles::path(Action::Inspect, one, state, work, gathered);
                 let searched = work.facts.environment.contains("CDPATH") || state.get("CDPATH").is_some();
                 let plain = text.starts_with('/') || text.starts_with("./") || text.starts_with("..");
-                if searched && !plain { None } else { paths::absolute(text, state.cwd.as_deref()) }
+                if searched && !plain {
+                    None
+                } else {
+                    paths::absolute(text, state.cwd.as_deref())
+                }
             }
             None => None,
         },
@@ -399,7 +413,13 @@ fn declare(name: &str, words: &[Arg], gathered: &mut Gathered, state: &mut State
         }
     }
     if !assigned {
-        gathered.effect(EffectSpec { place: Place::Secret, ..EffectSpec::of(Action::Disclose) }, "every variable");
+        gathered.effect(
+            EffectSpec {
+                place: Place::Secret,
+                ..EffectSpec::of(Action::Disclose)
+            },
+            "every variable",
+        );
         let _ = span;
     }
 }
@@ -467,7 +487,13 @@ fn set(words: &[Arg], gathered: &mut Gathered, state: &mut State, span: Span) {
         "functrace",
     ];
     if words.is_empty() {
-        gathered.effect(EffectSpec { place: Place::Secret, ..EffectSpec::of(Action::Disclose) }, "every variable");
+        gathered.effect(
+            EffectSpec {
+                place: Place::Secret,
+                ..EffectSpec::of(Action::Disclose)
+            },
+            "every variable",
+        );
     }
     let mut words = words.iter();
     while let Some(arg) = words.next() {
@@ -505,7 +531,14 @@ fn eval(words: &[Arg], state: &mut State, site: Site, work: &mut Work<'_>) {
     let texts: Option<Vec<&str>> = words.iter().map(|arg| arg.value.literal()).collect();
     let value = texts.map_or(Value::UNKNOWN, |texts| Value::Literal(texts.join(" ")));
     if !words.is_empty() {
-        work.code(&Arg { value, span: site.span }, state, Site { depth: site.depth + 1, ..site });
+        work.code(
+            &Arg { value, span: site.span },
+            state,
+            Site {
+                depth: site.depth + 1,
+                ..site
+            },
+        );
     }
 }
 
@@ -519,7 +552,14 @@ fn trap(words: &[Arg], gathered: &mut Gathered, state: &mut State, site: Site, w
             // It runs later, in whatever state the script then is.
             let mut own = state.clone();
             own.forget_all();
-            work.code(code, &mut own, Site { depth: site.depth + 1, ..site });
+            work.code(
+                code,
+                &mut own,
+                Site {
+                    depth: site.depth + 1,
+                    ..site
+                },
+            );
             let debug = words[1..]
                 .iter()
                 .any(|arg| !matches!(arg.value.literal(), Some("EXIT" | "INT" | "TERM" | "HUP" | "0" | "ERR")));
@@ -536,7 +576,11 @@ fn exec(words: &[Arg], gathered: &mut Gathered, state: &mut State, site: Site, w
         None => {}
         Some(first) if first.value.may_be_option() => gathered.doubt("options of exec are not followed", first.span),
         Some(_) => {
-            let site = Site { depth: site.depth + 1, written: false, ..site };
+            let site = Site {
+                depth: site.depth + 1,
+                written: false,
+                ..site
+            };
             work.command(words, Gathered::default(), state, site);
         }
     }

@@ -39,7 +39,12 @@ impl Cache {
 
     fn trust(&mut self, repository: &Repository, facts: &Facts) -> &Trust {
         self.trusted.entry(repository.git_dir.clone()).or_insert_with(|| {
-            let variables: Vec<String> = facts.environment.iter().filter(|n| n.starts_with("GIT_")).cloned().collect();
+            let variables: Vec<String> = facts
+                .environment
+                .iter()
+                .filter(|n| n.starts_with("GIT_"))
+                .cloned()
+                .collect();
             let surroundings = Surroundings {
                 home: facts.home.as_deref(),
                 xdg_config_home: facts.xdg_config_home.as_deref(),
@@ -52,7 +57,10 @@ impl Cache {
 }
 
 fn discovered(start: &Path, found: &mut HashMap<PathBuf, Discovery>) -> Discovery {
-    found.entry(start.to_path_buf()).or_insert_with(|| git::discover(start)).clone()
+    found
+        .entry(start.to_path_buf())
+        .or_insert_with(|| git::discover(start))
+        .clone()
 }
 
 /// The repository that the session's project is in.
@@ -111,5 +119,9 @@ fn refuse(why: &str, span: Span, gathered: &mut Gathered) {
 }
 
 fn unvouched() -> EffectSpec {
-    EffectSpec { place: Place::Other, undo: Undo::Lost, ..EffectSpec::of(Action::Execute) }
+    EffectSpec {
+        place: Place::Other,
+        undo: Undo::Lost,
+        ..EffectSpec::of(Action::Execute)
+    }
 }

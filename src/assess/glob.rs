@@ -28,13 +28,21 @@ pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Op
         })
         .collect();
     let absolute = as_written.starts_with('/');
-    let base = if absolute { PathBuf::from("/") } else { cwd?.to_path_buf() };
+    let base = if absolute {
+        PathBuf::from("/")
+    } else {
+        cwd?.to_path_buf()
+    };
     let mut found: Vec<(PathBuf, String)> = vec![(base, if absolute { "/".to_owned() } else { String::new() })];
     for component in &components {
         let mut next = Vec::new();
         for (dir, written) in &found {
             let join = |name: &str| {
-                let slash = if written.is_empty() || written.ends_with('/') { "" } else { "/" };
+                let slash = if written.is_empty() || written.ends_with('/') {
+                    ""
+                } else {
+                    "/"
+                };
                 (dir.join(name), format!("{written}{slash}{name}"))
             };
             match plain(component) {
@@ -67,7 +75,10 @@ pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Op
 }
 
 fn plain(component: &[Token]) -> Option<String> {
-    component.iter().map(|token| if let Token::Char(c) = token { Some(*c) } else { None }).collect()
+    component
+        .iter()
+        .map(|token| if let Token::Char(c) = token { Some(*c) } else { None })
+        .collect()
 }
 
 /// The pattern, name by name.
@@ -115,7 +126,11 @@ fn set_token(text: &str) -> Option<Token> {
     let mut ranges = Vec::new();
     let mut i = 0;
     while i < chars.len() {
-        let end = if chars.get(i + 1) == Some(&'-') { chars.get(i + 2).copied() } else { None };
+        let end = if chars.get(i + 1) == Some(&'-') {
+            chars.get(i + 2).copied()
+        } else {
+            None
+        };
         ranges.push((chars[i], end.unwrap_or(chars[i])));
         i += if end.is_some() { 3 } else { 1 };
     }

@@ -17,7 +17,10 @@ use crate::shell::Span;
 /// Works out what a call would do.
 pub fn assess(call: &Call, facts: &Facts) -> Assessment {
     match &call.input {
-        Input::Shell { command, leaves_sandbox } => {
+        Input::Shell {
+            command,
+            leaves_sandbox,
+        } => {
             let mut assessment = bash::assess(command, call.cwd.as_deref(), facts);
             if *leaves_sandbox {
                 assessment.doubts.push(whole("it asks to leave the host's sandbox"));
@@ -28,7 +31,10 @@ pub fn assess(call: &Call, facts: &Facts) -> Assessment {
         Input::Question => of_person(call, "asks the person a question"),
         Input::Plan => of_person(call, "asks the person to approve a plan"),
         Input::Other => {
-            let effect = Effect { spec: EffectSpec::of(Action::Control), target: call.tool.clone() };
+            let effect = Effect {
+                spec: EffectSpec::of(Action::Control),
+                target: call.tool.clone(),
+            };
             one_step(call, vec![effect], vec![whole("this tool is not judged yet")])
         }
     }
@@ -48,9 +54,18 @@ fn one_step(call: &Call, effects: Vec<Effect>, doubts: Vec<Doubt>) -> Assessment
         span: Span::default(),
     };
     step.tier = risk::step_tier(&step);
-    Assessment { tier: step.tier, steps: vec![step], doubts: Vec::new(), commands: Vec::new(), parsed: None }
+    Assessment {
+        tier: step.tier,
+        steps: vec![step],
+        doubts: Vec::new(),
+        commands: Vec::new(),
+        parsed: None,
+    }
 }
 
 fn whole(why: &str) -> Doubt {
-    Doubt { why: why.to_owned(), span: Span::default() }
+    Doubt {
+        why: why.to_owned(),
+        span: Span::default(),
+    }
 }

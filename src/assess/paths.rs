@@ -34,7 +34,15 @@ pub fn effects(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> 
     places
         .into_iter()
         .filter(|place| !(purpose == Purpose::Change && *place == Place::Nowhere))
-        .map(|place| Effect { spec: EffectSpec { action, place, undo, reach: Reach::Here }, target: target.clone() })
+        .map(|place| Effect {
+            spec: EffectSpec {
+                action,
+                place,
+                undo,
+                reach: Reach::Here,
+            },
+            target: target.clone(),
+        })
         .collect()
 }
 
@@ -67,23 +75,41 @@ fn undo(action: Action, real: &Path, work: &mut Work<'_>) -> Undo {
 pub fn execute(path: &Path, work: &mut Work<'_>, wrote: bool) -> Effect {
     let real = work.facts.real(path);
     let place = place::of(&real, work.facts, Purpose::Look);
-    let in_dependencies =
-        real.components().any(|c| matches!(c.as_os_str().to_str(), Some("node_modules" | ".venv" | "venv")));
+    let in_dependencies = real
+        .components()
+        .any(|c| matches!(c.as_os_str().to_str(), Some("node_modules" | ".venv" | "venv")));
     let vouched =
         work.facts.in_project(&real) && !wrote && (place == Place::Cache || in_dependencies || work.git_holds(&real));
     let spec = if vouched {
-        EffectSpec { action: Action::Execute, place: Place::Project, undo: Undo::Kept, reach: Reach::Here }
+        EffectSpec {
+            action: Action::Execute,
+            place: Place::Project,
+            undo: Undo::Kept,
+            reach: Reach::Here,
+        }
     } else {
-        EffectSpec { action: Action::Execute, place: Place::Other, undo: Undo::Lost, reach: Reach::Here }
+        EffectSpec {
+            action: Action::Execute,
+            place: Place::Other,
+            undo: Undo::Lost,
+            reach: Reach::Here,
+        }
     };
-    Effect { spec, target: shown(&place::normalize(path), work.facts) }
+    Effect {
+        spec,
+        target: shown(&place::normalize(path), work.facts),
+    }
 }
 
 /// The path as a person would write it: below the project or the home.
 pub fn shown(path: &Path, facts: &Facts) -> String {
     for root in &facts.project {
         if let Ok(inside) = path.strip_prefix(root) {
-            return if inside.as_os_str().is_empty() { ".".to_owned() } else { inside.display().to_string() };
+            return if inside.as_os_str().is_empty() {
+                ".".to_owned()
+            } else {
+                inside.display().to_string()
+            };
         }
     }
     match facts.home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
@@ -95,5 +121,9 @@ pub fn shown(path: &Path, facts: &Facts) -> String {
 
 /// The text of a path operand as an absolute path; `None` where the directory it starts from is not known.
 pub fn absolute(text: &str, cwd: Option<&Path>) -> Option<PathBuf> {
-    if text.starts_with('/') { Some(PathBuf::from(text)) } else { Some(cwd?.join(text)) }
+    if text.starts_with('/') {
+        Some(PathBuf::from(text))
+    } else {
+        Some(cwd?.join(text))
+    }
 }

@@ -32,7 +32,10 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
             Role::Url => hosts::url(arg, state, work, gathered),
             Role::Secret => {
                 gathered.effect(
-                    EffectSpec { place: Place::Secret, ..EffectSpec::of(Action::Disclose) },
+                    EffectSpec {
+                        place: Place::Secret,
+                        ..EffectSpec::of(Action::Disclose)
+                    },
                     "a secret in the command",
                 );
             }
@@ -98,13 +101,20 @@ fn located(text: &str, state: &State) -> Option<PathBuf> {
 
 /// Something below a directory, found by `find`.
 fn under(action: Action, directory: &str, arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
-    let directory_arg = Arg { value: Value::Literal(directory.to_owned()), span: arg.span };
+    let directory_arg = Arg {
+        value: Value::Literal(directory.to_owned()),
+        span: arg.span,
+    };
     match action {
         Action::Read => tree(&directory_arg, state, Hidden::Shown, work, gathered),
         Action::Inspect => path(action, &directory_arg, state, work, gathered),
         Action::Write | Action::Delete | Action::Mode => {
             path(action, &directory_arg, state, work, gathered);
-            for effect in gathered.effects.iter_mut().filter(|effect| effect.spec.action == action) {
+            for effect in gathered
+                .effects
+                .iter_mut()
+                .filter(|effect| effect.spec.action == action)
+            {
                 effect.spec.undo = effect.spec.undo.max(Undo::Lost);
             }
         }
@@ -140,7 +150,9 @@ fn tree(arg: &Arg, state: &State, hidden: Hidden, work: &mut Work<'_>, gathered:
         };
         let tree = work.facts.tree(&root, &skipped);
         let seen = |path: &PathBuf| {
-            let hides = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            let hides = path
+                .file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with('.'));
             !(hidden == Hidden::Skipped && hides)
         };
         for file in tree.files.iter().filter(|path| seen(path)) {
@@ -154,18 +166,25 @@ fn tree(arg: &Arg, state: &State, hidden: Hidden, work: &mut Work<'_>, gathered:
             }
         }
         if tree.cut {
-            gathered.doubt("there is more below this directory than is looked through for secrets", arg.span);
+            gathered.doubt(
+                "there is more below this directory than is looked through for secrets",
+                arg.span,
+            );
         }
     }
 }
 
 /// A write to a directory lands on the names of what is copied or moved there.
 fn into_directory(target: &Arg, uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
-    let Some(dir) = target.value.literal().and_then(|text| located(text, state)) else { return };
+    let Some(dir) = target.value.literal().and_then(|text| located(text, state)) else {
+        return;
+    };
     if work.facts.kind(&dir) != Kind::Directory {
         return;
     }
-    let sources = uses.iter().filter(|used| matches!(used.role, Role::PathRead | Role::TreeRead | Role::PathDelete));
+    let sources = uses
+        .iter()
+        .filter(|used| matches!(used.role, Role::PathRead | Role::TreeRead | Role::PathDelete));
     for source in sources.flat_map(|used| used.arg.value.alternatives().unwrap_or_default()) {
         if let Some(name) = Path::new(source).file_name() {
             one_path(Action::Write, &dir.join(name), target, state, work, gathered);
@@ -195,9 +214,11 @@ fn program(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
 
 fn assignment(arg: &Arg, work: &Work<'_>, gathered: &mut Gathered) {
     let name = match &arg.value {
-        Value::Literal(text) | Value::Unknown { prefix: text, single: true } => {
-            text.split_once('=').map(|(name, _)| name)
-        }
+        Value::Literal(text)
+        | Value::Unknown {
+            prefix: text,
+            single: true,
+        } => text.split_once('=').map(|(name, _)| name),
         Value::OneOf(_) | Value::Under(_) | Value::Unknown { .. } => None,
     };
     match name {

@@ -70,7 +70,11 @@ impl<'a> Parser<'a> {
             }
             return None;
         }
-        if node.has_subs() { self.subcommand(node) } else { Some(node) }
+        if node.has_subs() {
+            self.subcommand(node)
+        } else {
+            Some(node)
+        }
     }
 
     /// Reads the options that stand before the subcommand, and the subcommand's name.
@@ -134,7 +138,11 @@ impl<'a> Parser<'a> {
 
     /// The command's name and its subcommand, as an entry spells them.
     fn name(&self) -> String {
-        let name = self.args.first().and_then(|a| a.value.literal()).unwrap_or("this command");
+        let name = self
+            .args
+            .first()
+            .and_then(|a| a.value.literal())
+            .unwrap_or("this command");
         format!("{name} {}", self.reading.subcommand).trim_end().to_owned()
     }
 
@@ -179,7 +187,11 @@ impl<'a> Parser<'a> {
         }
         let shapes: Option<Vec<Shape>> = texts
             .iter()
-            .map(|t| (looks_like_option(node, t) && t != "--").then(|| self.shape(t).ok()).flatten())
+            .map(|t| {
+                (looks_like_option(node, t) && t != "--")
+                    .then(|| self.shape(t).ok())
+                    .flatten()
+            })
             .collect();
         match shapes.as_deref() {
             Some([first, rest @ ..]) if rest.iter().all(|s| s == first) => {
@@ -200,7 +212,10 @@ impl<'a> Parser<'a> {
         }
         let may_be_option = arg.value.may_be_option() || looks_like_option(node, prefix);
         if may_be_option && !node.inert() {
-            self.doubt(arg.span, "this word is not known and could be read as an option".to_owned());
+            self.doubt(
+                arg.span,
+                "this word is not known and could be read as an option".to_owned(),
+            );
         }
         self.operand(node, arg);
     }
@@ -225,21 +240,29 @@ impl<'a> Parser<'a> {
     /// Splits a word that looks like an option into the options it holds.
     fn shape(&self, text: &str) -> Result<Shape, String> {
         let long = text.starts_with("--");
-        if long || self.node().style() == Style::Dash { self.whole_word(text) } else { self.cluster(text) }
+        if long || self.node().style() == Style::Dash {
+            self.whole_word(text)
+        } else {
+            self.cluster(text)
+        }
     }
 
     /// `--option`, `--option=value`.
     fn whole_word(&self, text: &str) -> Result<Shape, String> {
         if let Some(option) = self.find(text) {
-            return Ok(Shape { options: vec![option], value_at: None });
+            return Ok(Shape {
+                options: vec![option],
+                value_at: None,
+            });
         }
         let Some((spelling, _)) = text.split_once('=') else {
             return Err(self.not_known(text));
         };
         match self.find(spelling) {
-            Some(option) if option.1.optional || option.1.words() == 1 => {
-                Ok(Shape { options: vec![option], value_at: Some(spelling.len() + 1) })
-            }
+            Some(option) if option.1.optional || option.1.words() == 1 => Ok(Shape {
+                options: vec![option],
+                value_at: Some(spelling.len() + 1),
+            }),
             Some(_) => Err(format!("`{spelling}` takes no value after `=`")),
             None => Err(self.not_known(spelling)),
         }
@@ -248,7 +271,10 @@ impl<'a> Parser<'a> {
     /// `-abc`: letters without a value, then perhaps one with; after it the rest of the word is the value.
     fn cluster(&self, text: &str) -> Result<Shape, String> {
         let sign = text.get(..1).unwrap_or_default();
-        let mut shape = Shape { options: Vec::new(), value_at: None };
+        let mut shape = Shape {
+            options: Vec::new(),
+            value_at: None,
+        };
         for (at, letter) in text.char_indices().skip(1) {
             let spelling = format!("{sign}{letter}");
             let option = self.find(&spelling).ok_or_else(|| self.not_known(&spelling))?;
@@ -280,12 +306,16 @@ impl<'a> Parser<'a> {
 
     /// Takes the options of a word and, where the last one wants them, the words that are its values.
     fn option(&mut self, shape: &Shape, arg: &'a Arg) {
-        self.present.extend(shape.options.iter().map(|(level, o)| (*level, o.id)));
+        self.present
+            .extend(shape.options.iter().map(|(level, o)| (*level, o.id)));
         let Some((_, last)) = shape.options.last() else { return };
         if let Some(at) = shape.value_at {
-            let value = Arg { value: arg.value.without_prefix(at), span: arg.span };
+            let value = Arg {
+                value: arg.value.without_prefix(at),
+                span: arg.span,
+            };
             for role in last.roles() {
-                self.value(role, &value);
+                self.value(role, last.known, &value);
             }
         } else if !last.optional {
             self.separate_values(*last, arg);
@@ -294,6 +324,11 @@ impl<'a> Parser<'a> {
 
     fn separate_values(&mut self, option: Opt, arg: &Arg) {
         for role in option.roles() {
+            if role == Role::Command {
+                let rest = self.args.get(self.at..).unwrap_or_default();
+                self.at = self.args.len();
+                return self.inner_command(&rest.iter().collect::<Vec<_>>(), arg.span);
+            }
             let Some(value) = self.next() else {
                 self.doubt(arg.span, "the option's value is missing".to_owned());
                 return;
@@ -304,27 +339,35 @@ impl<'a> Parser<'a> {
                     "this may be none or several words, so the words after it are unclear".to_owned(),
                 );
             }
-            self.value(role, value);
+            self.value(role, option.known, value);
         }
     }
 
-    fn value(&mut self, role: Role, value: &Arg) {
-        if role != Role::Directory {
-            return self.role(role, value);
-        }
-        self.role(role, value);
-        if self.reading.directory.replace(value.clone()).is_some() {
+    fn value(&mut self, role: Role, known: &str, value: &Arg) {
+        self.role(role, known, value);
+        if role == Role::Directory && self.reading.directory.replace(value.clone()).is_some() {
             self.doubt(value.span, "the directory is changed twice".to_owned());
         }
     }
 
-    /// Records what a word is for.
-    fn role(&mut self, role: Role, arg: &Arg) {
+    /// Records what a word is for. `known` lists the only words that are understood; empty: all are.
+    fn role(&mut self, role: Role, known: &str, arg: &Arg) {
+        if !is_known(known, &arg.value) {
+            let word = arg.value.literal().unwrap_or("this");
+            let why = format!("`{word}` is not a word that is known here of {}", self.name());
+            self.doubt(arg.span, why);
+        }
         match role {
             Role::Plain => {}
-            Role::Shell | Role::Code => self.reading.inner.push(Inner::Code { role, code: arg.clone() }),
+            Role::Shell | Role::Code => self.reading.inner.push(Inner::Code {
+                role,
+                code: arg.clone(),
+            }),
             Role::Sed | Role::Awk | Role::Jq | Role::Find => grammar::embedded(role, arg, &mut self.reading),
-            Role::Command => self.reading.inner.push(Inner::Command { args: vec![arg.clone()], appended: false }),
+            Role::Command => self.inner_command(&[arg], arg.span),
+            Role::EnvAssign if !is_assignable(&arg.value) => {
+                self.doubt(arg.span, "this is not the plain name of a variable".to_owned());
+            }
             Role::PathRead
             | Role::TreeRead
             | Role::TreeVisible
@@ -353,7 +396,9 @@ impl<'a> Parser<'a> {
         self.reject_split_subcommand(&operands);
         let before = self.reading.uses.len();
         self.assign(&slots, &operands);
-        let named = self.reading.uses[before..].iter().any(|u| is_path(u.role) && !is_many(&u.arg));
+        let named = self.reading.uses[before..]
+            .iter()
+            .any(|u| is_path(u.role) && !is_many(&u.arg));
         if let (Some(role), false) = (here, named) {
             self.here(role);
         }
@@ -376,7 +421,10 @@ impl<'a> Parser<'a> {
                 here = when.here().or(here);
                 let Some(changed) = when.operands() else { continue };
                 if slots.replace(changed.clone()).is_some_and(|earlier| earlier != changed) {
-                    self.doubt(self.args[0].span, "two options change what the operands mean".to_owned());
+                    self.doubt(
+                        self.args[0].span,
+                        "two options change what the operands mean".to_owned(),
+                    );
                 }
             }
         }
@@ -396,16 +444,16 @@ impl<'a> Parser<'a> {
     }
 
     fn here(&mut self, role: Role) {
-        let dot = Arg { value: Value::Literal(".".to_owned()), span: self.args[0].span };
-        self.role(role, &dot);
+        let dot = Arg {
+            value: Value::Literal(".".to_owned()),
+            span: self.args[0].span,
+        };
+        self.role(role, "", &dot);
     }
 
     fn assign(&mut self, slots: &[Slot], operands: &[&'a Arg]) {
         if let Some(first) = operands.iter().position(|arg| is_many(arg)) {
             return self.assign_unclear(slots, operands, first);
-        }
-        if slots.iter().any(|s| s.role == Role::EnvAssign) {
-            return self.assign_environment(slots, operands);
         }
         let required = |s: &&Slot| matches!(s.times, Times::One | Times::Many);
         let Some(extra) = operands.len().checked_sub(slots.iter().filter(required).count()) else {
@@ -415,15 +463,18 @@ impl<'a> Parser<'a> {
             return;
         };
         let optional = slots.iter().filter(|s| s.times == Times::Maybe).count().min(extra);
-        let mut counts = Counts { optional, open: extra - optional };
+        let mut counts = Counts {
+            optional,
+            open: extra - optional,
+        };
         let mut rest = operands;
         for slot in slots {
             if slot.role == Role::Command && !rest.is_empty() {
-                return self.inner_command(rest);
+                return self.inner_command(rest, rest[0].span);
             }
             let (taken, left) = rest.split_at(counts.of(slot.times).min(rest.len()));
             for arg in taken {
-                self.role(slot.role, arg);
+                self.role(slot.role, slot.known, arg);
             }
             rest = left;
         }
@@ -438,10 +489,10 @@ impl<'a> Parser<'a> {
         let open = |s: &Slot| matches!(s.times, Times::Any | Times::Many);
         let alike = |slot: &Slot, fixed| fixed <= first || slots.iter().all(|s| s.role == slot.role);
         match slots.get(fixed..) {
-            Some([slot]) if open(slot) && slot.role != Role::EnvAssign && alike(slot, fixed) => {
+            Some([slot]) if open(slot) && alike(slot, fixed) => {
                 for (index, arg) in operands.iter().enumerate() {
-                    let role = slots.get(index).map_or(slot.role, |s| s.role);
-                    self.role(role, arg);
+                    let slot = slots.get(index).unwrap_or(slot);
+                    self.role(slot.role, slot.known, arg);
                 }
             }
             Some(_) | None => {
@@ -451,37 +502,23 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `NAME=VALUE .. COMMAND ..`: the first word without `=` is the command.
-    fn assign_environment(&mut self, slots: &[Slot], operands: &[&'a Arg]) {
-        let is_assignment = |arg: &&Arg| match &arg.value {
-            Value::Literal(text) | Value::Unknown { prefix: text, .. } => text.contains('='),
-            Value::OneOf(texts) => texts.iter().all(|t| t.contains('=')),
-            Value::Under(_) => false,
-        };
-        let split = operands.iter().position(|a| !is_assignment(a)).unwrap_or(operands.len());
-        let (assignments, command) = operands.split_at(split);
-        for arg in assignments {
-            self.role(Role::EnvAssign, arg);
+    /// Takes up the words of a command that is run; `span` is where it should stand.
+    fn inner_command(&mut self, words: &[&Arg], span: Span) {
+        if words.is_empty() {
+            return self.doubt(span, "the command to run is missing".to_owned());
         }
-        let Some(program) = command.first() else { return };
-        if program.value.literal().is_none() {
-            self.doubt(program.span, "whether this is a variable or the command is not known".to_owned());
-        } else if slots.iter().any(|s| s.role == Role::Command) {
-            self.inner_command(command);
-        } else {
-            self.doubt(program.span, format!("{} takes no further operand", self.name()));
-        }
-    }
-
-    fn inner_command(&mut self, words: &[&Arg]) {
-        self.reading
-            .inner
-            .push(Inner::Command { args: words.iter().map(|&arg| arg.clone()).collect(), appended: false });
+        self.reading.inner.push(Inner::Command {
+            args: words.iter().map(|&arg| arg.clone()).collect(),
+            appended: false,
+        });
     }
 
     /// `--help` or `--version`, listed by the entry, was given: no operand is needed.
     fn only_describes_itself(&self) -> bool {
-        let given = |name| self.find(name).is_some_and(|(level, o)| self.present.contains(&(level, o.id)));
+        let given = |name| {
+            self.find(name)
+                .is_some_and(|(level, o)| self.present.contains(&(level, o.id)))
+        };
         given("--help") || given("--version")
     }
 }
@@ -514,6 +551,32 @@ fn looks_like_option(node: Node, text: &str) -> bool {
 
 fn is_number(text: &str) -> bool {
     text.len() > 1 && text.bytes().skip(1).all(|b| b.is_ascii_digit())
+}
+
+/// Whether every text that the value can be is listed; `#` lists all numbers.
+fn is_known(known: &str, value: &Value) -> bool {
+    let listed = |text: &String| {
+        known.split(' ').any(|k| k == text)
+            || (known == "#" && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
+    };
+    known.is_empty() || value.alternatives().is_some_and(|texts| texts.iter().all(listed))
+}
+
+/// `NAME`, `NAME=..` or `NAME+=..`, where the name cannot be a subscript that the shell evaluates.
+fn is_assignable(value: &Value) -> bool {
+    let plain = |text: &String, whole: bool| {
+        let (name, rest) = text.split_at(text.find('=').unwrap_or(text.len()));
+        let name = name.strip_suffix('+').filter(|_| !rest.is_empty()).unwrap_or(name);
+        let mut letters = name.bytes();
+        let first = letters.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        first && letters.all(|b| b.is_ascii_alphanumeric() || b == b'_') && (whole || !rest.is_empty())
+    };
+    match value {
+        Value::Literal(text) => plain(text, true),
+        Value::OneOf(texts) => texts.iter().all(|t| plain(t, true)),
+        Value::Under(_) => false,
+        Value::Unknown { prefix, single } => *single && plain(prefix, false),
+    }
 }
 
 /// The word may be none or several.

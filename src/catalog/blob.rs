@@ -18,7 +18,11 @@ struct List {
 impl List {
     /// The list whose count and offset stand at word `at`.
     fn new(at: usize, width: usize) -> Self {
-        List { count: size(at), at: size(at + 1), width }
+        List {
+            count: size(at),
+            at: size(at + 1),
+            width,
+        }
     }
 
     /// Where each row begins.
@@ -54,6 +58,8 @@ pub struct Opt {
     /// The value may be left out, and is only understood glued to the option.
     pub optional: bool,
     roles: u32,
+    /// The only values that are understood, separated by blanks, `#` for a number; empty where every value is.
+    pub known: &'static str,
 }
 
 impl Opt {
@@ -78,6 +84,8 @@ impl Opt {
 pub struct Slot {
     pub role: Role,
     pub times: Times,
+    /// The only words that are understood here, as for an option's value.
+    pub known: &'static str,
 }
 
 /// What changes where one of some options is present.
@@ -87,7 +95,9 @@ pub struct When(usize);
 impl When {
     /// Whether it speaks of the option with this number.
     pub fn concerns(self, id: u32) -> bool {
-        List::new(self.0 + WHEN_OPTIONS, ONE_WORD).rows().any(|row| word(row) == id)
+        List::new(self.0 + WHEN_OPTIONS, ONE_WORD)
+            .rows()
+            .any(|row| word(row) == id)
     }
 
     /// The operand grammar that replaces the node's.
@@ -143,7 +153,12 @@ impl Node {
     pub fn option(self, spelling: &str) -> Option<Opt> {
         let row = List::new(self.0 + NODE_OPTIONS, OPTION_WORDS).find(spelling)?;
         let head = word(row + 1);
-        Some(Opt { id: head >> 1, optional: head & 1 != 0, roles: word(row + 2) })
+        Some(Opt {
+            id: head >> 1,
+            optional: head & 1 != 0,
+            roles: word(row + 2),
+            known: text_at(row + 3),
+        })
     }
 
     pub fn operands(self) -> Vec<Slot> {
@@ -174,7 +189,9 @@ impl Node {
 
     /// Whether a subcommand's name begins with this text.
     pub fn sub_begins(self, text: &str) -> bool {
-        List::new(self.0 + NODE_SUBS, NAMED_WORDS).rows().any(|row| text_at(row).starts_with(text))
+        List::new(self.0 + NODE_SUBS, NAMED_WORDS)
+            .rows()
+            .any(|row| text_at(row).starts_with(text))
     }
 }
 
@@ -186,7 +203,10 @@ pub fn command(name: &str) -> Option<Node> {
 /// What is known of setting a variable: the rule for its values, and the rule's text.
 pub fn variable(name: &str) -> Option<(VariableRule, &'static str)> {
     let row = find_pattern(List::new(VARIABLES, VARIABLE_WORDS), name)?;
-    Some((decode(VariableRule::from_byte(byte(word(row + 1), 0))), text_at(row + 2)))
+    Some((
+        decode(VariableRule::from_byte(byte(word(row + 1), 0))),
+        text_at(row + 2),
+    ))
 }
 
 /// Whether the variable is listed as one whose value may be shown.
@@ -205,7 +225,11 @@ fn named(list: List, name: &str) -> Option<(&'static str, Node)> {
 
 /// The row of this name, or of a pattern `PREFIX*` that it matches.
 fn find_pattern(list: List, name: &str) -> Option<usize> {
-    let matches = |row: &usize| text_at(*row).strip_suffix('*').is_some_and(|prefix| name.starts_with(prefix));
+    let matches = |row: &usize| {
+        text_at(*row)
+            .strip_suffix('*')
+            .is_some_and(|prefix| name.starts_with(prefix))
+    };
     list.find(name).or_else(|| list.rows().find(matches))
 }
 
@@ -213,8 +237,9 @@ fn slots(at: usize) -> Vec<Slot> {
     let slot = |row| Slot {
         role: decode(Role::from_byte(byte(word(row), 0))),
         times: decode(Times::from_byte(byte(word(row), 1))),
+        known: text_at(row + 1),
     };
-    List::new(at, ONE_WORD).rows().map(slot).collect()
+    List::new(at, SLOT_WORDS).rows().map(slot).collect()
 }
 
 fn effects(at: usize) -> Vec<EffectSpec> {

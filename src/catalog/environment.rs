@@ -53,7 +53,10 @@ fn every(value: &Value, harmless: impl Fn(&str) -> bool) -> bool {
 }
 
 fn is_word(value: &str) -> bool {
-    !value.starts_with(':') && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.,:@+-".contains(&b))
+    !value.starts_with(':')
+        && value
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"_.,:@+-".contains(&b))
 }
 
 fn is_zone(value: &str) -> bool {
@@ -110,7 +113,14 @@ mod tests {
 
     #[test]
     fn a_variable_that_loads_or_runs_code_is_a_hazard_whatever_its_value() {
-        for name in ["LD_PRELOAD", "PATH", "BASH_ENV", "NODE_OPTIONS", "GIT_SSH_COMMAND", "BASH_FUNC_ls%%"] {
+        for name in [
+            "LD_PRELOAD",
+            "PATH",
+            "BASH_ENV",
+            "NODE_OPTIONS",
+            "GIT_SSH_COMMAND",
+            "BASH_FUNC_ls%%",
+        ] {
             assert!(matches!(set(name, ""), EnvRisk::Hazard(_)), "{name}");
         }
     }
@@ -132,9 +142,14 @@ mod tests {
 
     #[test]
     fn names_of_credentials_are_known_by_their_words() {
-        for name in
-            ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "ANTHROPIC_API_KEY", "db_password", "GH_PAT", "PGPASSWORD"]
-        {
+        for name in [
+            "GITHUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "ANTHROPIC_API_KEY",
+            "db_password",
+            "GH_PAT",
+            "PGPASSWORD",
+        ] {
             assert!(secret_name(name), "{name}");
         }
         for name in ["KEYBOARD", "PATH", "MONKEY", "COMPASS", "OLDPWD"] {

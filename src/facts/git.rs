@@ -71,9 +71,11 @@ fn at(directory: &Path) -> Discovery {
     let dot_git = directory.join(".git");
     match fs::metadata(&dot_git) {
         Ok(metadata) => match git_dir_behind(&dot_git, &metadata) {
-            Ok((git_dir, common_dir)) => {
-                Discovery::Repository(Repository { worktree: directory.to_owned(), git_dir, common_dir })
-            }
+            Ok((git_dir, common_dir)) => Discovery::Repository(Repository {
+                worktree: directory.to_owned(),
+                git_dir,
+                common_dir,
+            }),
             Err(why) => Discovery::Suspicious(format!("{}: {why}", dot_git.display())),
         },
         Err(_) if fs::symlink_metadata(&dot_git).is_ok() => {
@@ -260,11 +262,16 @@ fn judge(repository: &Repository, personal_hooks: &[String], home: Option<&Path>
     for value in personal_hooks {
         match hooks_path(value) {
             Some(path) => hooks.push(path),
-            None => trust.reads.push(format!("the hooks directory {value} is not understood")),
+            None => trust
+                .reads
+                .push(format!("the hooks directory {value} is not understood")),
         }
     }
     let mut hash = 20;
-    for file in [repository.common_dir.join("config"), repository.git_dir.join("config.worktree")] {
+    for file in [
+        repository.common_dir.join("config"),
+        repository.git_dir.join("config.worktree"),
+    ] {
         let settings = match settings(&file) {
             Ok(settings) => settings,
             Err(why) => {
@@ -277,11 +284,15 @@ fn judge(repository: &Repository, personal_hooks: &[String], home: Option<&Path>
             match setting.name.as_str() {
                 "core.hookspath" => match hooks_path(value) {
                     Some(path) => hooks.push(path),
-                    None => trust.reads.push(format!("the hooks directory {value} is not understood")),
+                    None => trust
+                        .reads
+                        .push(format!("the hooks directory {value} is not understood")),
                 },
                 "core.worktree" if leads_to(&repository.git_dir.join(value), &repository.worktree) => {}
                 "extensions.objectformat" if value == "sha256" => hash = 32,
-                name => trust.add(setting.weight(), || format!("the repository's configuration sets {name}")),
+                name => trust.add(setting.weight(), || {
+                    format!("the repository's configuration sets {name}")
+                }),
             }
         }
     }
@@ -323,7 +334,11 @@ fn personal_hooks(surroundings: &Surroundings) -> Vec<String> {
         Some(directory) => Some(directory.join("git/config")),
         None => home.map(|h| h.join(".config/git/config")),
     };
-    let files = [surroundings.system_config.map(Path::to_owned), xdg, home.map(|h| h.join(".gitconfig"))];
+    let files = [
+        surroundings.system_config.map(Path::to_owned),
+        xdg,
+        home.map(|h| h.join(".gitconfig")),
+    ];
     let mut found = Vec::new();
     for file in files.into_iter().flatten() {
         collect_hooks(&file, home, MAX_INCLUDES, &mut found);
@@ -382,7 +397,12 @@ const WRITE_HOOKS: &[&str] = &[
 fn judge_hooks(directory: &Path, trust: &mut Trust) {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+            ) =>
+        {
             return;
         }
         Err(_) => {
@@ -393,7 +413,9 @@ fn judge_hooks(directory: &Path, trust: &mut Trust) {
     for (seen, entry) in entries.enumerate() {
         let Ok(entry) = entry else { continue };
         if seen >= MAX_HOOKS {
-            trust.reads.push(format!("{} holds too many files", directory.display()));
+            trust
+                .reads
+                .push(format!("{} holds too many files", directory.display()));
             return;
         }
         let name = entry.file_name();
@@ -403,7 +425,11 @@ fn judge_hooks(directory: &Path, trust: &mut Trust) {
         };
         let runs = fs::metadata(entry.path()).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
         if runs {
-            let weight = if WRITE_HOOKS.contains(&name) { Weight::Writes } else { Weight::Reads };
+            let weight = if WRITE_HOOKS.contains(&name) {
+                Weight::Writes
+            } else {
+                Weight::Reads
+            };
             trust.add(weight, || format!("the hook {} runs", directory.join(name).display()));
         }
     }

@@ -69,12 +69,28 @@ impl Facts {
     /// The project is CLAUDE_PROJECT_DIR, else the nearest directory at or above `cwd` that holds `.git`, else `cwd`;
     /// never `/`, a home or what is above one.
     pub fn live(cwd: Option<&Path>) -> Self {
-        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-        let path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
-        let environment = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
-        let xdg_config_home = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
-        let mut facts = Facts { home, project: Vec::new(), path, environment, xdg_config_home };
-        let named = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
+        let home = std::env::var_os("HOME")
+            .map(PathBuf::from)
+            .filter(|home| home.is_absolute());
+        let path = std::env::var_os("PATH")
+            .map(|path| std::env::split_paths(&path).collect())
+            .unwrap_or_default();
+        let environment = std::env::vars_os()
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect();
+        let xdg_config_home = std::env::var_os("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .filter(|dir| dir.is_absolute());
+        let mut facts = Facts {
+            home,
+            project: Vec::new(),
+            path,
+            environment,
+            xdg_config_home,
+        };
+        let named = std::env::var_os("CLAUDE_PROJECT_DIR")
+            .map(PathBuf::from)
+            .filter(|dir| dir.is_absolute());
         if let Some(root) = named.or_else(|| cwd.map(top_level)) {
             facts.set_project(&root);
         }
@@ -96,7 +112,9 @@ impl Facts {
     fn holds_a_home(&self, root: &Path) -> bool {
         let homes = [Path::new("/root"), Path::new("/home"), Path::new("/Users")];
         root.parent().is_none()
-            || homes.iter().any(|home| home.starts_with(root) || root.parent() == Some(home) && *home != homes[0])
+            || homes
+                .iter()
+                .any(|home| home.starts_with(root) || root.parent() == Some(home) && *home != homes[0])
             || self.home.as_ref().is_some_and(|home| home.starts_with(root))
     }
 
@@ -107,7 +125,9 @@ impl Facts {
 
     /// Whether a path is in a directory of PATH.
     pub fn on_path(&self, path: &Path) -> bool {
-        self.path.iter().any(|dir| dir.is_absolute() && dir.parent().is_some() && path.starts_with(dir))
+        self.path
+            .iter()
+            .any(|dir| dir.is_absolute() && dir.parent().is_some() && path.starts_with(dir))
     }
 
     pub fn exists(&self, path: &Path) -> bool {
@@ -196,7 +216,10 @@ impl Facts {
 
 /// The nearest directory at or above that holds `.git`, else the directory itself.
 fn top_level(cwd: &Path) -> PathBuf {
-    cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd).to_path_buf()
+    cwd.ancestors()
+        .find(|dir| dir.join(".git").exists())
+        .unwrap_or(cwd)
+        .to_path_buf()
 }
 
 fn real_path(path: &Path) -> PathBuf {

@@ -19,5 +19,8 @@ pub struct Refusal {
 /// A [`Refusal`] names the first construct that is outside the accepted subset.
 pub fn parse(source: &str) -> Result<Script, Refusal> {
     let _ = source;
-    Err(Refusal { what: "not yet".into(), span: Span::default() })
+    Err(Refusal {
+        what: "not yet".into(),
+        span: Span::default(),
+    })
 }

@@ -26,7 +26,10 @@ pub struct State {
 
 impl State {
     pub fn in_directory(cwd: Option<PathBuf>) -> Self {
-        State { cwd, ..State::default() }
+        State {
+            cwd,
+            ..State::default()
+        }
     }
 
     /// The value that the script gave a variable; `None` where it gave none.
@@ -40,7 +43,13 @@ impl State {
 
     /// Forgets what is known of a variable.
     pub fn forget(&mut self, name: &str) {
-        self.assign(name, Value::Unknown { prefix: String::new(), single: false });
+        self.assign(
+            name,
+            Value::Unknown {
+                prefix: String::new(),
+                single: false,
+            },
+        );
     }
 
     /// Forgets everything that unknown code may have changed.

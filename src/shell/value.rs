@@ -21,7 +21,10 @@ pub enum Value {
 }
 
 impl Value {
-    pub const UNKNOWN: Value = Value::Unknown { prefix: String::new(), single: false };
+    pub const UNKNOWN: Value = Value::Unknown {
+        prefix: String::new(),
+        single: false,
+    };
 
     /// The text, where it is exactly known.
     pub fn literal(&self) -> Option<&str> {
@@ -56,8 +59,14 @@ impl Value {
         match self {
             Value::Literal(text) => Value::Literal(cut(text)),
             Value::OneOf(texts) => Value::OneOf(texts.iter().map(cut).collect()),
-            Value::Under(directory) => Value::Unknown { prefix: cut(directory), single: true },
-            Value::Unknown { prefix, single } => Value::Unknown { prefix: cut(prefix), single: *single },
+            Value::Under(directory) => Value::Unknown {
+                prefix: cut(directory),
+                single: true,
+            },
+            Value::Unknown { prefix, single } => Value::Unknown {
+                prefix: cut(prefix),
+                single: *single,
+            },
         }
     }
 }

@@ -49,7 +49,10 @@ enum Piece {
 /// The words that `word` becomes as an argument: none, one or several.
 pub fn expand(word: &Word, state: &State, around: &dyn Surroundings) -> Vec<Arg> {
     let Some(alternatives) = braces(&word.parts) else {
-        return vec![Arg { value: Value::UNKNOWN, span: word.span }];
+        return vec![Arg {
+            value: Value::UNKNOWN,
+            span: word.span,
+        }];
     };
     alternatives
         .iter()
@@ -63,7 +66,10 @@ pub fn expand_single(word: &Word, state: &State, around: &dyn Surroundings) -> V
     let pieces: Vec<Piece> = pieces(&word.parts, state, around, true)
         .into_iter()
         .map(|piece| match piece {
-            Piece::Glob(text) => Piece::Text { texts: vec![text], quoted: true },
+            Piece::Glob(text) => Piece::Text {
+                texts: vec![text],
+                quoted: true,
+            },
             Piece::Text { texts, .. } => Piece::Text { texts, quoted: true },
             Piece::Unknown { prefix, .. } => Piece::Unknown { prefix, single: true },
             Piece::Under(directory) => Piece::Under(directory),
@@ -89,47 +95,86 @@ fn braces(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
         if out.len() * choices.len() > MAX_BRACES {
             return None;
         }
-        out = out.iter().flat_map(|head| choices.iter().map(move |tail| [head.as_slice(), tail].concat())).collect();
+        out = out
+            .iter()
+            .flat_map(|head| choices.iter().map(move |tail| [head.as_slice(), tail].concat()))
+            .collect();
     }
     Some(out)
 }
 
 fn pieces(parts: &[Part], state: &State, around: &dyn Surroundings, quoted: bool) -> Vec<Piece> {
-    parts.iter().flat_map(|part| piece(part, state, around, quoted)).collect()
+    parts
+        .iter()
+        .flat_map(|part| piece(part, state, around, quoted))
+        .collect()
 }
 
 fn piece(part: &Part, state: &State, around: &dyn Surroundings, quoted: bool) -> Vec<Piece> {
     match part {
-        Part::Literal(text) => vec![Piece::Text { texts: vec![text.clone()], quoted: false }],
-        Part::Quoted(text) => vec![Piece::Text { texts: vec![text.clone()], quoted: true }],
+        Part::Literal(text) => vec![Piece::Text {
+            texts: vec![text.clone()],
+            quoted: false,
+        }],
+        Part::Quoted(text) => vec![Piece::Text {
+            texts: vec![text.clone()],
+            quoted: true,
+        }],
         Part::DoubleQuoted(inner) => {
-            let mut out = vec![Piece::Text { texts: vec![String::new()], quoted: true }];
+            let mut out = vec![Piece::Text {
+                texts: vec![String::new()],
+                quoted: true,
+            }];
             out.extend(pieces(inner, state, around, true));
             out
         }
         Part::Parameter(parameter) => vec![parameter_piece(parameter, state, around, quoted)],
-        Part::CommandSubstitution(_) => vec![Piece::Unknown { prefix: String::new(), single: quoted }],
-        Part::Arithmetic(_) => vec![Piece::Unknown { prefix: String::new(), single: true }],
+        Part::CommandSubstitution(_) => vec![Piece::Unknown {
+            prefix: String::new(),
+            single: quoted,
+        }],
+        Part::Arithmetic(_) => vec![Piece::Unknown {
+            prefix: String::new(),
+            single: true,
+        }],
         Part::ProcessSubstitution { .. } => {
             // A pipe's name: `/dev/fd/63` in bash, `/proc/self/fd/12` in zsh.
-            vec![Piece::Text { texts: vec!["/dev/stdin".to_owned()], quoted: true }]
+            vec![Piece::Text {
+                texts: vec!["/dev/stdin".to_owned()],
+                quoted: true,
+            }]
         }
         Part::Glob(text) => vec![Piece::Glob(text.clone())],
         Part::Brace(alternatives) => {
             // Only where braces are not expanded: the text is as good as unknown.
             let _ = alternatives;
-            vec![Piece::Unknown { prefix: String::new(), single: quoted }]
+            vec![Piece::Unknown {
+                prefix: String::new(),
+                single: quoted,
+            }]
         }
         Part::Tilde(None) => match around.home(state) {
-            Some(home) => vec![Piece::Text { texts: vec![home], quoted: true }],
-            None => vec![Piece::Unknown { prefix: "/".to_owned(), single: true }],
+            Some(home) => vec![Piece::Text {
+                texts: vec![home],
+                quoted: true,
+            }],
+            None => vec![Piece::Unknown {
+                prefix: "/".to_owned(),
+                single: true,
+            }],
         },
-        Part::Tilde(Some(_)) => vec![Piece::Unknown { prefix: "/".to_owned(), single: true }],
+        Part::Tilde(Some(_)) => vec![Piece::Unknown {
+            prefix: "/".to_owned(),
+            single: true,
+        }],
     }
 }
 
 fn parameter_piece(parameter: &Parameter, state: &State, around: &dyn Surroundings, quoted: bool) -> Piece {
-    let unknown = Piece::Unknown { prefix: String::new(), single: quoted && !is_list(parameter) };
+    let unknown = Piece::Unknown {
+        prefix: String::new(),
+        single: quoted && !is_list(parameter),
+    };
     if parameter.index.is_some() {
         return unknown;
     }
@@ -156,15 +201,20 @@ fn value_piece(value: Value, quoted: bool) -> Piece {
     let splits = |text: &String| text.is_empty() || text.contains([' ', '\t', '\n', '*', '?', '[', '\\', '~', '=']);
     match value {
         Value::Literal(text) => value_piece(Value::OneOf(vec![text]), quoted),
-        Value::OneOf(texts) if !quoted && texts.iter().any(splits) => {
-            Piece::Unknown { prefix: String::new(), single: false }
-        }
+        Value::OneOf(texts) if !quoted && texts.iter().any(splits) => Piece::Unknown {
+            prefix: String::new(),
+            single: false,
+        },
         Value::OneOf(texts) => Piece::Text { texts, quoted: true },
         Value::Under(directory) if quoted => Piece::Under(directory),
-        Value::Under(_) => Piece::Unknown { prefix: String::new(), single: false },
-        Value::Unknown { prefix, single } => {
-            Piece::Unknown { prefix: if quoted { prefix } else { String::new() }, single: single && quoted }
-        }
+        Value::Under(_) => Piece::Unknown {
+            prefix: String::new(),
+            single: false,
+        },
+        Value::Unknown { prefix, single } => Piece::Unknown {
+            prefix: if quoted { prefix } else { String::new() },
+            single: single && quoted,
+        },
     }
 }
 
@@ -179,14 +229,20 @@ fn fields(pieces: &[Piece], state: &State, around: &dyn Surroundings) -> Vec<Val
             Piece::Text { texts, .. } if texts.len() == 1 => pattern.push(PatternPart::Text(texts[0].clone())),
             Piece::Glob(text) => pattern.push(PatternPart::Glob(text.clone())),
             Piece::Text { .. } | Piece::Under(_) | Piece::Unknown { .. } => {
-                return vec![Value::Unknown { prefix: literal_start(pieces), single: false }];
+                return vec![Value::Unknown {
+                    prefix: literal_start(pieces),
+                    single: false,
+                }];
             }
         }
     }
     match around.matches(&pattern, state) {
         // `OneOf` and not `Literal`: the names are the machine's, not the script's.
         Some(names) => names.into_iter().map(|name| Value::OneOf(vec![name])).collect(),
-        None => vec![Value::Unknown { prefix: literal_start(pieces), single: false }],
+        None => vec![Value::Unknown {
+            prefix: literal_start(pieces),
+            single: false,
+        }],
     }
 }
 
@@ -203,24 +259,38 @@ fn joined(pieces: &[Piece]) -> Option<Value> {
         match piece {
             Piece::Text { texts: next, quoted: q } if texts.len() * next.len() <= MAX_ALTERNATIVES => {
                 quoted |= q;
-                texts = texts.iter().flat_map(|head| next.iter().map(move |tail| format!("{head}{tail}"))).collect();
+                texts = texts
+                    .iter()
+                    .flat_map(|head| next.iter().map(move |tail| format!("{head}{tail}")))
+                    .collect();
             }
             Piece::Text { .. } => {
-                return Some(Value::Unknown { prefix: literal_start(pieces), single: singles(pieces) });
+                return Some(Value::Unknown {
+                    prefix: literal_start(pieces),
+                    single: singles(pieces),
+                });
             }
             Piece::Unknown { .. } | Piece::Under(_) | Piece::Glob(_) => {
-                return Some(Value::Unknown { prefix: literal_start(pieces), single: singles(pieces) });
+                return Some(Value::Unknown {
+                    prefix: literal_start(pieces),
+                    single: singles(pieces),
+                });
             }
         }
     }
     match texts.len() {
-        1 => texts.pop().filter(|text| quoted || !text.is_empty()).map(Value::Literal),
+        1 => texts
+            .pop()
+            .filter(|text| quoted || !text.is_empty())
+            .map(Value::Literal),
         _ => Some(Value::OneOf(texts)),
     }
 }
 
 fn singles(pieces: &[Piece]) -> bool {
-    pieces.iter().all(|piece| !matches!(piece, Piece::Unknown { single: false, .. } | Piece::Glob(_)))
+    pieces
+        .iter()
+        .all(|piece| !matches!(piece, Piece::Unknown { single: false, .. } | Piece::Glob(_)))
 }
 
 /// What the word starts with in any case.

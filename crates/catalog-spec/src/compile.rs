@@ -9,19 +9,29 @@ use crate::words::{EffectSpec, Role};
 
 /// The bytes of the catalog, for the program to carry.
 pub fn compile(entries: &[Entry], environment: &Environment) -> Vec<u8> {
-    let mut writer =
-        Writer { words: vec![0; HEADER_WORDS], pool: vec![0, 0], texts: HashMap::from([(String::new(), 0)]) };
+    let mut writer = Writer {
+        words: vec![0; HEADER_WORDS],
+        pool: vec![0, 0],
+        texts: HashMap::from([(String::new(), 0)]),
+    };
     writer.words[0] = MAGIC;
     let commands = writer.named(entries);
-    let variables =
-        environment.variables.iter().map(|v| vec![writer.text(&v.name), v.rule as u32, writer.text(&v.text)]).collect();
+    let variables = environment
+        .variables
+        .iter()
+        .map(|v| vec![writer.text(&v.name), v.rule as u32, writer.text(&v.text)])
+        .collect();
     let variables = writer.list(variables);
     let printable = environment.printable.iter().map(|n| vec![writer.text(n)]).collect();
     let printable = writer.list(printable);
     let credentials = environment.credentials.iter().map(|n| vec![writer.text(n)]).collect();
     let credentials = writer.list(credentials);
-    for (at, list) in [(COMMANDS, commands), (VARIABLES, variables), (PRINTABLE, printable), (CREDENTIALS, credentials)]
-    {
+    for (at, list) in [
+        (COMMANDS, commands),
+        (VARIABLES, variables),
+        (PRINTABLE, printable),
+        (CREDENTIALS, credentials),
+    ] {
         writer.words[at..at + 2].copy_from_slice(&list);
     }
     writer.finish()
@@ -69,27 +79,40 @@ impl Writer {
             names.extend(entry.names.iter().map(|name| (name.as_str(), node)));
         }
         names.sort_unstable();
-        let rows = names.into_iter().map(|(name, node)| vec![self.text(name), node]).collect();
+        let rows = names
+            .into_iter()
+            .map(|(name, node)| vec![self.text(name), node])
+            .collect();
         self.list(rows)
     }
 
     fn node(&mut self, entry: &Entry) -> u32 {
         let subs = self.named(&entry.subs);
         let options = self.options(&entry.options);
-        let operands = self.list(slots(&entry.operands));
+        let operands = self.slots(&entry.operands);
         let effects = self.list(effects_of(&entry.effects));
         let bare = self.list(effects_of(&entry.bare));
         let whens = entry.whens.iter().map(|w| self.when(w)).collect();
         let whens = self.list(whens);
         let mut bits = entry.style as u32;
-        for (set, bit) in [(entry.numeric, BIT_NUMERIC), (entry.inert, BIT_INERT), (entry.global, BIT_GLOBAL)] {
+        for (set, bit) in [
+            (entry.numeric, BIT_NUMERIC),
+            (entry.inert, BIT_INERT),
+            (entry.global, BIT_GLOBAL),
+        ] {
             bits |= if set { bit } else { 0 };
         }
         let grammar = entry.grammar.as_deref().unwrap_or_default();
-        let single = [self.text(&entry.about), self.text(grammar), bits, optional_role(entry.here)];
+        let single = [
+            self.text(&entry.about),
+            self.text(grammar),
+            bits,
+            optional_role(entry.here),
+        ];
         let at = number(self.words.len());
         self.words.extend(single);
-        self.words.extend([options, operands, effects, bare, whens, subs].into_iter().flatten());
+        self.words
+            .extend([options, operands, effects, bare, whens, subs].into_iter().flatten());
         at
     }
 
@@ -97,17 +120,37 @@ impl Writer {
         let mut rows = Vec::new();
         for (id, option) in options.iter().enumerate() {
             let head = number(id) << 1 | u32::from(option.optional);
-            let roles = option.values.iter().rev().fold(0, |roles, &role| roles << 8 | (role as u32 + 1));
-            rows.extend(option.spellings.iter().map(|spelling| (spelling.as_str(), head, roles)));
+            let roles = option
+                .values
+                .iter()
+                .rev()
+                .fold(0, |roles, &role| roles << 8 | (role as u32 + 1));
+            rows.extend(
+                option
+                    .spellings
+                    .iter()
+                    .map(|spelling| (spelling.as_str(), head, roles, option.known.join(" "))),
+            );
         }
         rows.sort_unstable();
-        let rows = rows.into_iter().map(|(spelling, head, roles)| vec![self.text(spelling), head, roles]).collect();
+        let rows = rows
+            .into_iter()
+            .map(|(spelling, head, roles, known)| vec![self.text(spelling), head, roles, self.text(&known)])
+            .collect();
+        self.list(rows)
+    }
+
+    fn slots(&mut self, slots: &[Slot]) -> [u32; 2] {
+        let rows = slots
+            .iter()
+            .map(|s| vec![s.role as u32 | (s.times as u32) << 8, self.text(&s.known.join(" "))])
+            .collect();
         self.list(rows)
     }
 
     fn when(&mut self, when: &When) -> Vec<u32> {
         let options = self.list(when.options.iter().map(|&id| vec![number(id)]).collect());
-        let operands = self.list(slots(when.operands.as_deref().unwrap_or_default()));
+        let operands = self.slots(when.operands.as_deref().unwrap_or_default());
         let effects = self.list(effects_of(&when.effects));
         let mut row = Vec::from(options);
         row.push(u32::from(when.operands.is_some()));
@@ -116,10 +159,6 @@ impl Writer {
         row.push(optional_role(when.here));
         row
     }
-}
-
-fn slots(slots: &[Slot]) -> Vec<Vec<u32>> {
-    slots.iter().map(|s| vec![s.role as u32 | (s.times as u32) << 8]).collect()
 }
 
 fn effects_of(effects: &[EffectSpec]) -> Vec<Vec<u32>> {

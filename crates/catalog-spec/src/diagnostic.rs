@@ -27,7 +27,11 @@ pub(crate) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub(crate) fn new(file: &'a str, text: &'a str) -> Self {
-        Source { file, text, faults: Vec::new() }
+        Source {
+            file,
+            text,
+            faults: Vec::new(),
+        }
     }
 
     /// The line of a byte, counted from 1.

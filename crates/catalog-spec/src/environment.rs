@@ -63,7 +63,11 @@ pub fn load_environment(path: &Path) -> Result<Environment, Vec<Diagnostic>> {
     let file = path.display().to_string();
     match std::fs::read_to_string(path) {
         Ok(text) => parse_environment(&file, &text),
-        Err(error) => Err(vec![Diagnostic { file, line: 1, message: error.to_string() }]),
+        Err(error) => Err(vec![Diagnostic {
+            file,
+            line: 1,
+            message: error.to_string(),
+        }]),
     }
 }
 
@@ -91,7 +95,13 @@ pub fn parse_environment(file: &str, text: &str) -> Result<Environment, Vec<Diag
         add(&mut source, &mut variables, &inert.names, rule, &text);
     }
     for hazard in raw.hazard {
-        add(&mut source, &mut variables, &hazard.names, VariableRule::Hazard, &hazard.why);
+        add(
+            &mut source,
+            &mut variables,
+            &hazard.names,
+            VariableRule::Hazard,
+            &hazard.why,
+        );
     }
     if !source.faults.is_empty() {
         return Err(source.faults);
@@ -115,7 +125,11 @@ fn add(
     text: &str,
 ) {
     for name in names.get_ref().split_whitespace() {
-        let variable = Variable { name: name.to_owned(), rule, text: text.to_owned() };
+        let variable = Variable {
+            name: name.to_owned(),
+            rule,
+            text: text.to_owned(),
+        };
         if variables.insert(name.to_owned(), variable).is_some() {
             source.fault(&names.span(), format!("`{name}` is listed twice; keep one"));
         }

@@ -44,20 +44,24 @@ pub struct Entry {
 }
 
 /// One option, in all its spellings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Opt {
     pub spellings: Vec<String>,
     /// The role of each value; a flag has none.
     pub values: Vec<Role>,
     /// The value may be left out, and is only understood glued to the option.
     pub optional: bool,
+    /// The only values that are understood, `#` for a number; empty where every value is.
+    pub known: Vec<String>,
 }
 
 /// One place in an operand grammar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
     pub role: Role,
     pub times: Times,
+    /// The only words that are understood here, as for an option's value.
+    pub known: Vec<String>,
 }
 
 /// What changes where one of some options is present.
@@ -134,7 +138,11 @@ struct RawWhen {
 /// Every fault of every file, or that one cannot be read.
 pub fn load_dir(dir: &Path) -> Result<Vec<Entry>, Vec<Diagnostic>> {
     let unreadable = |path: &Path, error: std::io::Error| {
-        vec![Diagnostic { file: path.display().to_string(), line: 1, message: error.to_string() }]
+        vec![Diagnostic {
+            file: path.display().to_string(),
+            line: 1,
+            message: error.to_string(),
+        }]
     };
     let mut paths = Vec::new();
     for item in std::fs::read_dir(dir).map_err(|e| unreadable(dir, e))? {
@@ -183,7 +191,10 @@ fn duplicates(entries: &[Entry]) -> Vec<Diagnostic> {
                 faults.push(Diagnostic {
                     file: entry.file.clone(),
                     line: entry.line,
-                    message: format!("`{name}` has an entry already at {}:{}; keep one", earlier.file, earlier.line),
+                    message: format!(
+                        "`{name}` has an entry already at {}:{}; keep one",
+                        earlier.file, earlier.line
+                    ),
                 });
             }
         }
@@ -243,7 +254,10 @@ impl Checker<'_, '_> {
             (Some(name), None) => vec![name],
             (None, Some(names)) if !names.is_empty() => names.iter().collect(),
             (Some(_) | None, Some(_)) | (None, None) => {
-                self.source.fault(&spanned.span(), "write either `name = \"..\"` or `names = [\"..\", \"..\"]`");
+                self.source.fault(
+                    &spanned.span(),
+                    "write either `name = \"..\"` or `names = [\"..\", \"..\"]`",
+                );
                 Vec::new()
             }
         };
@@ -260,7 +274,11 @@ impl Checker<'_, '_> {
     fn style(&mut self, style: Option<&Spanned<String>>) -> Style {
         let Some(text) = style else { return Style::Gnu };
         Style::parse(text.get_ref()).unwrap_or_else(|| {
-            let message = format!("`{}` is no style; write one of: {}", text.get_ref(), spelled(Style::ALL));
+            let message = format!(
+                "`{}` is no style; write one of: {}",
+                text.get_ref(),
+                spelled(Style::ALL)
+            );
             self.source.fault(&text.span(), message);
             Style::Gnu
         })
@@ -270,45 +288,54 @@ impl Checker<'_, '_> {
         let mut options: Vec<Opt> = Vec::new();
         if let Some(flags) = &raw.flags {
             for flag in flags.get_ref().split_whitespace() {
-                self.add_option(&mut options, style, flags, &[flag], Vec::new(), false);
+                self.spellings(&mut options, style, flags, &[flag], Opt::default());
             }
         }
         for (spellings, roles) in &raw.values {
             let words: Vec<&str> = spellings.get_ref().split_whitespace().collect();
-            let (values, optional) = self.value_roles(roles);
-            self.add_option(&mut options, style, spellings, &words, values, optional);
+            let option = self.value_roles(roles);
+            self.spellings(&mut options, style, spellings, &words, option);
         }
         options
     }
 
-    fn value_roles(&mut self, text: &Spanned<String>) -> (Vec<Role>, bool) {
+    fn value_roles(&mut self, text: &Spanned<String>) -> Opt {
         let (roles, optional) = match text.get_ref().strip_suffix('?') {
             Some(roles) => (roles, true),
             None => (text.get_ref().as_str(), false),
         };
-        let roles: Vec<Role> = roles.split_whitespace().filter_map(|r| self.role(text, r)).collect();
-        if roles.len() > if optional { 1 } else { MAX_VALUES } {
+        let mut option = Opt {
+            optional,
+            ..Opt::default()
+        };
+        for word in roles.split_whitespace() {
+            let (role, known) = self.role_and_known(text, word);
+            option.values.extend(role);
+            option.known.extend(known);
+        }
+        let count = option.values.len();
+        if count > MAX_VALUES || (count > 1 && (optional || !option.known.is_empty())) {
             let message = format!(
-                "`{}` names too many values; an optional value is one, others at most {MAX_VALUES}",
+                "`{}` names too many values; at most {MAX_VALUES}, and one where it is optional or its words are listed",
                 text.get_ref()
             );
             self.source.fault(&text.span(), message);
         }
         if text.get_ref().trim().is_empty() {
-            self.source
-                .fault(&text.span(), "an option under `values` has a role; list it in `flags` if it takes no value");
+            let message = "an option under `values` has a role; list it in `flags` if it takes no value";
+            self.source.fault(&text.span(), message);
         }
-        (roles, optional)
+        option
     }
 
-    fn add_option(
+    /// Adds an option in its spellings.
+    fn spellings(
         &mut self,
         options: &mut Vec<Opt>,
         style: Style,
         at: &Spanned<String>,
         spellings: &[&str],
-        values: Vec<Role>,
-        optional: bool,
+        option: Opt,
     ) {
         for spelling in spellings {
             if let Some(message) = misspelt(spelling, style) {
@@ -319,7 +346,17 @@ impl Checker<'_, '_> {
                 self.source.fault(&at.span(), message);
             }
         }
-        options.push(Opt { spellings: spellings.iter().map(|&s| s.to_owned()).collect(), values, optional });
+        options.push(Opt {
+            spellings: spellings.iter().map(|&s| s.to_owned()).collect(),
+            ..option
+        });
+    }
+
+    /// `role`, or `role=word,word` where only these words are understood.
+    fn role_and_known(&mut self, at: &Spanned<String>, word: &str) -> (Option<Role>, Vec<String>) {
+        let (role, known) = word.split_once('=').unwrap_or((word, ""));
+        let known = known.split(',').filter(|w| !w.is_empty()).map(str::to_owned).collect();
+        (self.role(at, role), known)
     }
 
     fn role(&mut self, at: &Spanned<String>, word: &str) -> Option<Role> {
@@ -343,7 +380,8 @@ impl Checker<'_, '_> {
                 Some((at, '?' | '*' | '+')) => (&word[..at], Times::parse(&word[at..]).unwrap_or(Times::One)),
                 Some(_) | None => (word, Times::One),
             };
-            slots.extend(self.role(text, name).map(|role| Slot { role, times }));
+            let (role, known) = self.role_and_known(text, name);
+            slots.extend(role.map(|role| Slot { role, times, known }));
         }
         if let Some(message) = ambiguous(&slots, style) {
             self.source.fault(&text.span(), message);
@@ -438,11 +476,15 @@ fn misspelt(spelling: &str, style: Style) -> Option<String> {
     }
     let body = spelling.strip_prefix(['-', '+']).unwrap_or_default();
     if body.is_empty() || body == "-" || spelling.contains('=') {
-        return Some(format!("`{spelling}` is no option; write it exactly as typed, without `=` and value"));
+        return Some(format!(
+            "`{spelling}` is no option; write it exactly as typed, without `=` and value"
+        ));
     }
     let one_letter = body.chars().count() == 1;
     match style {
-        Style::None => Some(format!("`{spelling}` cannot be read with style = \"none\"; choose another style")),
+        Style::None => Some(format!(
+            "`{spelling}` cannot be read with style = \"none\"; choose another style"
+        )),
         Style::Dash => None,
         Style::Gnu | Style::Posix | Style::Shell if one_letter || (body.starts_with('-') && !plus) => None,
         Style::Gnu | Style::Posix | Style::Shell => Some(format!(
@@ -453,7 +495,7 @@ fn misspelt(spelling: &str, style: Style) -> Option<String> {
 
 /// Why these operands cannot be told apart.
 fn ambiguous(slots: &[Slot], style: Style) -> Option<String> {
-    let open = |s: &&Slot| matches!(s.times, Times::Any | Times::Many) && s.role != Role::EnvAssign;
+    let open = |s: &&Slot| matches!(s.times, Times::Any | Times::Many);
     if slots.iter().filter(open).count() > 1 {
         return Some("only one operand may have `*` or `+`, or they cannot be told apart".to_owned());
     }

@@ -38,8 +38,9 @@ pub const BIT_INERT: u32 = 1 << 9;
 pub const BIT_GLOBAL: u32 = 1 << 10;
 
 /// An option's row: the spelling; its number (spellings of one option share it) shifted by one, with a low bit for an
-/// optional value; the roles of its values, one byte each, plus one, the first in the lowest byte. Sorted by spelling.
-pub const OPTION_WORDS: usize = 3;
+/// optional value; the roles of its values, one byte each, plus one, the first in the lowest byte; the
+/// values that are known (a text of words, `#` for a number; empty for any). Sorted by spelling.
+pub const OPTION_WORDS: usize = 4;
 
 /// What changes with an option: the options' numbers (a list), whether it has operands of its own, these (a list), the
 /// effects it adds (a list), its `here`.
@@ -50,7 +51,9 @@ pub const WHEN_EFFECTS: usize = 5;
 pub const WHEN_HERE: usize = 7;
 pub const WHEN_WORDS: usize = 8;
 
-/// An operand's word: the role's byte, above it the byte of `Times`.
+/// An operand's row: the role's byte and above it the byte of `Times`; the words that are known, as for an option.
+pub const SLOT_WORDS: usize = 2;
+
 /// An effect's word: the bytes of action, place, loss and reach, the first in the lowest.
 pub const ONE_WORD: usize = 1;
 

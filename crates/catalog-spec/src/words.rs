@@ -246,7 +246,12 @@ pub struct EffectSpec {
 
 impl EffectSpec {
     pub const fn of(action: Action) -> Self {
-        EffectSpec { action, place: Place::Nowhere, undo: Undo::Nothing, reach: Reach::Here }
+        EffectSpec {
+            action,
+            place: Place::Nowhere,
+            undo: Undo::Nothing,
+            reach: Reach::Here,
+        }
     }
 
     /// Reads the TOML form.

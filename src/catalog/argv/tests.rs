@@ -6,13 +6,22 @@ fn literal(text: &str) -> Value {
 }
 
 fn unknown(prefix: &str, single: bool) -> Value {
-    Value::Unknown { prefix: prefix.to_owned(), single }
+    Value::Unknown {
+        prefix: prefix.to_owned(),
+        single,
+    }
 }
 
 /// Reads values as words, each with its index as its span.
 fn reading(values: Vec<Value>) -> Reading {
-    let args: Vec<Arg> =
-        values.into_iter().zip(0..).map(|(value, at)| Arg { value, span: Span { start: at, end: at + 1 } }).collect();
+    let args: Vec<Arg> = values
+        .into_iter()
+        .zip(0..)
+        .map(|(value, at)| Arg {
+            value,
+            span: Span { start: at, end: at + 1 },
+        })
+        .collect();
     read(&args).expect("the command has an entry")
 }
 
@@ -27,7 +36,11 @@ fn words(line: &str) -> Reading {
 }
 
 fn uses(reading: &Reading) -> Vec<(Role, &str)> {
-    reading.uses.iter().map(|u| (u.role, u.arg.value.literal().unwrap_or("?"))).collect()
+    reading
+        .uses
+        .iter()
+        .map(|u| (u.role, u.arg.value.literal().unwrap_or("?")))
+        .collect()
 }
 
 #[track_caller]
@@ -46,7 +59,10 @@ fn doubted(line: &str, why: &str) {
 
 #[test]
 fn a_name_without_an_entry_is_not_read() {
-    let arg = |value| Arg { value, span: Span::default() };
+    let arg = |value| Arg {
+        value,
+        span: Span::default(),
+    };
     assert!(read(&[arg(literal("no-such-command"))]).is_none());
     assert!(read(&[arg(Value::UNKNOWN)]).is_none());
     assert!(read(&[]).is_none());

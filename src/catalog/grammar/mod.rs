@@ -5,7 +5,10 @@ use crate::shell::Arg;
 
 /// Reads code that stands in one word.
 pub fn embedded(role: Role, code: &Arg, reading: &mut Reading) {
-    reading.doubts.push(Misread { why: format!("{role} is not read yet"), span: code.span });
+    reading.doubts.push(Misread {
+        why: format!("{role} is not read yet"),
+        span: code.span,
+    });
 }
 
 /// The parser of this name that reads all words of a command.

@@ -28,8 +28,15 @@ pub enum Weight {
 /// Says on which line the text stops being a configuration that git reads. Bytes that are not UTF-8 are replaced; a NUL is an error.
 pub fn parse(text: &[u8]) -> Result<Vec<Setting>, String> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let mut reader = Reader { text, at: 0, line: 1, ended: false };
-    reader.settings().ok_or_else(|| format!("line {} is not understood", reader.line))
+    let mut reader = Reader {
+        text,
+        at: 0,
+        line: 1,
+        ended: false,
+    };
+    reader
+        .settings()
+        .ok_or_else(|| format!("line {} is not understood", reader.line))
 }
 
 struct Reader<'a> {
@@ -204,7 +211,9 @@ impl Setting {
 
     /// A boolean as git writes it, where it is spelled in one of the plain ways.
     pub fn is_false(&self) -> bool {
-        self.value.as_deref().is_some_and(|v| v.is_empty() || v == "0" || v.eq_ignore_ascii_case("false"))
+        self.value
+            .as_deref()
+            .is_some_and(|v| v.is_empty() || v == "0" || v.eq_ignore_ascii_case("false"))
     }
 
     /// When this setting can run a program, if a repository's own configuration holds it.
@@ -213,16 +222,19 @@ impl Setting {
     pub fn weight(&self) -> Weight {
         let (section, subsection, key) = self.parts();
         let inert = match subsection {
-            None => INERT.iter().any(|(s, keys)| *s == section && (*keys == "*" || keys.split(' ').any(|k| k == key))),
-            Some(_) => {
-                INERT_SUB.iter().any(|(s, keys)| *s == section && (*keys == "*" || keys.split(' ').any(|k| k == key)))
-            }
+            None => INERT
+                .iter()
+                .any(|(s, keys)| *s == section && (*keys == "*" || keys.split(' ').any(|k| k == key))),
+            Some(_) => INERT_SUB
+                .iter()
+                .any(|(s, keys)| *s == section && (*keys == "*" || keys.split(' ').any(|k| k == key))),
         };
         if inert || self.inert_by_value(section, subsection, key) {
             return Weight::Inert;
         }
-        let writes =
-            WRITES.iter().any(|(s, keys)| *s == section && (*keys == "*" || keys.split(' ').any(|k| k == key)));
+        let writes = WRITES
+            .iter()
+            .any(|(s, keys)| *s == section && (*keys == "*" || keys.split(' ').any(|k| k == key)));
         if writes { Weight::Writes } else { Weight::Reads }
     }
 
@@ -255,7 +267,10 @@ fn is_plain_url(url: &str) -> bool {
 const INERT: &[(&str, &str)] = &[
     ("advice", "*"),
     ("apply", "whitespace ignorewhitespace"),
-    ("blame", "showemail date coloring blankboundary showroot markunblamablelines markignoredlines"),
+    (
+        "blame",
+        "showemail date coloring blankboundary showroot markunblamablelines markignoredlines",
+    ),
     ("branch", "autosetupmerge autosetuprebase sort"),
     ("checkout", "defaultremote guess workers thresholdforparallelism"),
     ("color", "*"),
@@ -275,7 +290,10 @@ const INERT: &[(&str, &str)] = &[
          interhunkcontext wserrorhighlight relative suppressblankempty indentheuristic statgraphwidth statnamewidth \
          autorefreshindex dirstat wordregex ignoresubmodules submodule trustexitcode",
     ),
-    ("extensions", "worktreeconfig objectformat refstorage noop preciousobjects relativeworktrees"),
+    (
+        "extensions",
+        "worktreeconfig objectformat refstorage noop preciousobjects relativeworktrees",
+    ),
     ("feature", "manyfiles experimental"),
     (
         "fetch",
@@ -289,7 +307,10 @@ const INERT: &[(&str, &str)] = &[
     ),
     ("grep", "linenumber column patterntype extendedregexp threads fullname"),
     ("gui", "*"),
-    ("index", "version threads sparse skiphash recordendofindexentries recordoffsettable"),
+    (
+        "index",
+        "version threads sparse skiphash recordendofindexentries recordoffsettable",
+    ),
     ("init", "defaultbranch"),
     ("interactive", "singlekey"),
     ("lfs", "repositoryformatversion"),
@@ -299,11 +320,23 @@ const INERT: &[(&str, &str)] = &[
          excludedecoration",
     ),
     ("maintenance", "auto strategy autodetach"),
-    ("merge", "conflictstyle ff renames renamelimit log stat autostash directoryrenames verbosity renormalize"),
-    ("pack", "window depth threads compression windowmemory indexversion packsizelimit usesparse"),
+    (
+        "merge",
+        "conflictstyle ff renames renamelimit log stat autostash directoryrenames verbosity renormalize",
+    ),
+    (
+        "pack",
+        "window depth threads compression windowmemory indexversion packsizelimit usesparse",
+    ),
     ("pull", "rebase ff"),
-    ("push", "default followtags autosetupremote recursesubmodules useforceifincludes"),
-    ("rebase", "autosquash autostash updaterefs stat abbreviatecommands missingcommitscheck reschedulefailedexec"),
+    (
+        "push",
+        "default followtags autosetupremote recursesubmodules useforceifincludes",
+    ),
+    (
+        "rebase",
+        "autosquash autostash updaterefs stat abbreviatecommands missingcommitscheck reschedulefailedexec",
+    ),
     ("receive", "denycurrentbranch denynonfastforwards denydeletes"),
     ("rerere", "enabled autoupdate"),
     ("stash", "showpatch showstat showincludeuntracked"),
@@ -312,7 +345,10 @@ const INERT: &[(&str, &str)] = &[
         "short branch showstash aheadbehind relativepaths renames renamelimit showuntrackedfiles \
          displaycommentprefix submodulesummary",
     ),
-    ("submodule", "recurse active fetchjobs propagatebranches alternatelocation alternateerrorstrategy"),
+    (
+        "submodule",
+        "recurse active fetchjobs propagatebranches alternatelocation alternateerrorstrategy",
+    ),
     ("tag", "sort"),
     ("transfer", "fsckobjects hiderefs unpacklimit"),
     ("user", "name email useconfigonly"),
@@ -330,7 +366,10 @@ const INERT_SUB: &[(&str, &str)] = &[
     ("diff", "xfuncname funcname wordregex binary algorithm"),
     ("lfs", "access locksverify"),
     ("maintenance", "enabled schedule"),
-    ("remote", "fetch push tagopt prune prunetags skipdefaultupdate skipfetchall mirror followremotehead gh-resolved"),
+    (
+        "remote",
+        "fetch push tagopt prune prunetags skipdefaultupdate skipfetchall mirror followremotehead gh-resolved",
+    ),
     ("submodule", "active branch ignore fetchrecursesubmodules path"),
 ];
 
@@ -350,7 +389,10 @@ const WRITES: &[(&str, &str)] = &[
     ("protocol", "*"),
     ("pull", "octopus twohead"),
     ("push", "gpgsign pushoption"),
-    ("remote", "url pushurl uploadpack receivepack vcs proxy proxyauthmethod serveroption pushdefault"),
+    (
+        "remote",
+        "url pushurl uploadpack receivepack vcs proxy proxyauthmethod serveroption pushdefault",
+    ),
     ("sendemail", "*"),
     ("sequence", "editor"),
     ("submodule", "url update"),

@@ -116,7 +116,10 @@ fn unpack_path(bytes: &[u8], path: &mut Vec<u8>) -> Option<usize> {
     while byte & 128 != 0 {
         at += 1;
         byte = *bytes.get(at)?;
-        strip = strip.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 127))?;
+        strip = strip
+            .checked_add(1)?
+            .checked_mul(128)?
+            .checked_add(usize::from(byte & 127))?;
     }
     let suffix = &bytes[at + 1..];
     let end = suffix.iter().position(|b| *b == 0)?;
