@@ -1,22 +1,53 @@
 //! What is answered to a call.
+//!
+//! Policy and approvers make decisions; `wire::output` alone turns one into the host's words. Nothing here knows JSON
+//! of the host beyond carrying an input that a person edited.
 
 use serde_json::value::RawValue;
+
+use crate::questions::Answers;
 
 /// The answer to one call.
 #[derive(Debug)]
 pub enum Decision {
     Allow(Allow),
     Deny(Deny),
-    /// No opinion, or no way to one: the question stays with the person.
+    /// The person is to be asked, for this reason. An event that stands for asking already takes it as no decision.
+    Ask(String),
+    /// No way to an opinion: the question stays with the person.
     None,
+    /// This process steps aside: it is switched off, or another one answers the same event.
+    Aside,
 }
 
+/// How a call is allowed. What does not fit the call is no decision.
+#[derive(Debug)]
+pub enum Allow {
+    Run(Run),
+    /// Approves a plan as it was received; the host then leaves plan mode.
+    Plan {
+        /// The mode after it; `None` leaves that to the host.
+        then: Option<NextMode>,
+    },
+    Answers(Answers),
+}
+
+/// An ordinary call runs.
 #[derive(Debug, Default)]
-pub struct Allow {
+pub struct Run {
     /// The whole input that replaces the one received; `None` leaves it.
     pub input: Option<Box<RawValue>>,
-    /// One of the offered suggestions, as received, to be remembered by the host.
-    pub remember: Option<Box<RawValue>>,
+    /// Which of the offered suggestions the host is to remember, counted from 0.
+    pub remember: Option<usize>,
+    /// Why, for the faces that show it: "reads files of the project". May be empty.
+    pub why: String,
+}
+
+/// The mode that the host takes after an approved plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextMode {
+    AcceptEdits,
+    Auto,
 }
 
 #[derive(Debug)]
@@ -24,7 +55,7 @@ pub struct Deny {
     pub reason: Reason,
     /// What the model reads after the reason code. May be empty.
     pub message: String,
-    /// Ends the turn; the host then drops the message.
+    /// Ends the turn, where there is no message: the host would drop it.
     pub interrupt: bool,
 }
 
@@ -44,6 +75,19 @@ pub enum Reason {
 }
 
 impl Reason {
+    pub const ALL: [Reason; 10] = [
+        Reason::Policy,
+        Reason::DeniedByPerson,
+        Reason::Timeout,
+        Reason::RelayUnreachable,
+        Reason::Frozen,
+        Reason::RateLimited,
+        Reason::OutsideHours,
+        Reason::Identity,
+        Reason::Malformed,
+        Reason::UndoneByHost,
+    ];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Reason::Policy => "policy",
@@ -56,6 +100,22 @@ impl Reason {
             Reason::Identity => "identity",
             Reason::Malformed => "malformed",
             Reason::UndoneByHost => "undone_by_host",
+        }
+    }
+
+    /// What the model reads where a denial carries no words of its own.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Reason::Policy => "The person's rules do not allow this call.",
+            Reason::DeniedByPerson => "The person refused this call.",
+            Reason::Timeout => "Nobody answered in time.",
+            Reason::RelayUnreachable => "The person who decides could not be reached.",
+            Reason::Frozen => "The person has frozen this session: no call is allowed for now.",
+            Reason::RateLimited => "Too many calls were asked for in a short time.",
+            Reason::OutsideHours => "The person's rules allow no call at this hour.",
+            Reason::Identity => "The answer did not come from somebody who may give it.",
+            Reason::Malformed => "The call could not be read.",
+            Reason::UndoneByHost => "The host has withdrawn this call.",
         }
     }
 }

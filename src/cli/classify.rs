@@ -1,8 +1,115 @@
+//! `countersign classify`: JSON lines in, JSON lines out, in order.
+
+use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
+use serde::Serialize;
+
+use crate::assess;
+use crate::effect::{Assessment, Effect};
+use crate::facts::Facts;
+use crate::report;
+use crate::wire;
+
+/// Reads events, one JSON object a line, from standard input: `{"tool_name": .., "tool_input": .., "cwd": ..}`.
+///
+/// Prints one object a line for each: `tier`, `proven`, `effects`, `reasons`, `summary`; for shell calls also `parsed`
+/// and `commands`. A line that cannot be read is answered with `error`, and its tier is `high`.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
+#[derive(Serialize)]
+struct Answer<'a> {
+    tier: &'a str,
+    proven: bool,
+    effects: Vec<ShownEffect<'a>>,
+    reasons: Vec<String>,
+    summary: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parsed: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commands: Option<&'a [Vec<Option<String>>]>,
+}
+
+#[derive(Serialize)]
+struct ShownEffect<'a> {
+    action: &'a str,
+    place: &'a str,
+    undo: &'a str,
+    reach: &'a str,
+    target: &'a str,
+}
+
+#[derive(Serialize)]
+struct Failure {
+    tier: &'static str,
+    proven: bool,
+    error: String,
+}
+
 pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("`classify` is not built yet")
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for line in io::stdin().lock().split(b'\n') {
+        let line = line?;
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        answer(&line, &mut out)?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn answer(line: &[u8], out: &mut impl Write) -> anyhow::Result<()> {
+    let call = match std::str::from_utf8(line) {
+        Ok(text) => wire::event::classify_event(text).map_err(|error| error.to_string()),
+        Err(_) => Err("the line is not UTF-8".to_owned()),
+    };
+    match call {
+        Ok(call) => {
+            let facts = Facts::live(call.cwd.as_deref());
+            let assessment = assess::assess(&call, &facts);
+            serde_json::to_writer(&mut *out, &shown(&assessment))?;
+        }
+        Err(error) => {
+            serde_json::to_writer(
+                &mut *out,
+                &Failure {
+                    tier: "high",
+                    proven: false,
+                    error,
+                },
+            )?;
+        }
+    }
+    out.write_all(b"\n")?;
+    Ok(())
+}
+
+fn shown(assessment: &Assessment) -> Answer<'_> {
+    let effects = assessment
+        .steps
+        .iter()
+        .flat_map(|step| &step.effects)
+        .map(shown_effect)
+        .collect();
+    Answer {
+        tier: assessment.tier.as_str(),
+        proven: assessment.proven(),
+        effects,
+        reasons: report::reasons(assessment),
+        summary: report::summary(assessment),
+        parsed: assessment.parsed,
+        commands: assessment.parsed.map(|_| assessment.commands.as_slice()),
+    }
+}
+
+fn shown_effect(effect: &Effect) -> ShownEffect<'_> {
+    ShownEffect {
+        action: effect.spec.action.as_str(),
+        place: effect.spec.place.as_str(),
+        undo: effect.spec.undo.as_str(),
+        reach: effect.spec.reach.as_str(),
+        target: &effect.target,
+    }
 }

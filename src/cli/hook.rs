@@ -1,8 +1,312 @@
+//! `countersign hook`: one event in, at most one object out, status 0 whatever happens.
+//!
+//! The host starts this process for every call, so its arguments are read before clap is touched, and it opens no file
+//! that it does not need. A usage error of clap would end with status 2, which the host takes as a denial of a
+//! `PreToolUse` event; here a wrong argument is no decision.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::os::unix::process::parent_id;
 use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
 
-#[derive(Debug, clap::Args)]
-pub struct Args {}
+use crate::call::Call;
+use crate::decision::Decision;
+use crate::effect::Tier;
+use crate::facts::Facts;
+use crate::judge;
+use crate::own_files;
+use crate::pause::{self, Pause};
+use crate::policy::{Guard, Wiring, config};
+use crate::wire::EventKind;
+use crate::wire::event::{self, MAX_BYTES};
+use crate::wire::once::Once;
+use crate::wire::output::output;
+use crate::wire::twin::{self, Standing};
 
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("`hook` is not built yet")
+/// The deadline where the arguments set none, in seconds.
+const DEADLINE: u64 = 25;
+
+/// The longest deadline: the longest time that the host lets a hook run.
+const LONGEST_DEADLINE: u64 = 24 * 60 * 60;
+
+#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
+pub struct Args {
+    /// From the start to the answer; when it has passed there is no decision
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value_t = DEADLINE)]
+    deadline: u64,
+    /// Answer `allow` to a PreToolUse event of a harmless call
+    #[arg(long)]
+    early: bool,
+    /// Deny PreToolUse events of this tier and above: low, medium, high or critical
+    #[arg(long, value_name = "TIER", value_parser = tier)]
+    guard: Option<Tier>,
+    /// Let the guard ask instead of denying
+    #[arg(long, requires = "guard")]
+    guard_asks: bool,
+}
+
+fn seconds(text: &str) -> Result<u64, String> {
+    let seconds = text
+        .parse()
+        .ok()
+        .filter(|seconds| (1..=LONGEST_DEADLINE).contains(seconds));
+    seconds.ok_or(format!("write a whole number of seconds from 1 to {LONGEST_DEADLINE}"))
+}
+
+fn tier(text: &str) -> Result<Tier, String> {
+    let tier = Tier::parse(text).filter(|&tier| tier > Tier::Safe);
+    tier.ok_or("write low, medium, high or critical".into())
+}
+
+impl Args {
+    /// Reads the arguments after `hook`, exactly those that clap would accept.
+    ///
+    /// # Errors
+    /// One line for a person.
+    pub fn read(words: &[OsString]) -> Result<Self, String> {
+        let mut deadline = None;
+        let mut guard = None;
+        let (mut early, mut guard_asks) = (false, false);
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let word = word.to_str().ok_or("an argument is not UTF-8")?;
+            let (name, glued) = match word.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (word, None),
+            };
+            let mut value = || {
+                let value = glued.or_else(|| words.next().and_then(|value| value.to_str()));
+                value.ok_or_else(|| format!("{name} needs a value"))
+            };
+            let twice = || format!("{name} is given twice");
+            let named = |error: String| format!("{name}: {error}");
+            match (name, glued) {
+                ("--deadline", _) if deadline.is_some() => return Err(twice()),
+                ("--deadline", _) => deadline = Some(seconds(value()?).map_err(named)?),
+                ("--guard", _) if guard.is_some() => return Err(twice()),
+                ("--guard", _) => guard = Some(tier(value()?).map_err(named)?),
+                ("--early", None) if early => return Err(twice()),
+                ("--early", None) => early = true,
+                ("--guard-asks", None) if guard_asks => return Err(twice()),
+                ("--guard-asks", None) => guard_asks = true,
+                _ => return Err(format!("`{word}` is no argument of hook")),
+            }
+        }
+        if guard_asks && guard.is_none() {
+            return Err("--guard-asks needs --guard".into());
+        }
+        Ok(Args {
+            deadline: deadline.unwrap_or(DEADLINE),
+            early,
+            guard,
+            guard_asks,
+        })
+    }
+
+    fn wiring(&self) -> Wiring {
+        Wiring {
+            early: self.early,
+            guard: self.guard.map(|tier| Guard {
+                tier,
+                asks: self.guard_asks,
+            }),
+        }
+    }
+}
+
+/// Runs the hook if that is what the process's arguments ask for, and then does not come back. `hook --help` is left to
+/// clap.
+pub fn run_if_asked() {
+    let words: Vec<OsString> = env::args_os().skip(1).collect();
+    match words.split_first() {
+        Some((hook, rest)) if hook == "hook" && !asks_for_help(rest) => answer(Args::read(rest), decide),
+        _ => {}
+    }
+}
+
+fn asks_for_help(words: &[OsString]) -> bool {
+    matches!(words, [word] if ["-h", "--help", "-V", "--version"].iter().any(|help| word == help))
+}
+
+/// What clap found, should anything but the first word have been `hook`.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    answer(Ok(args), decide)
+}
+
+fn decide(event: EventKind, call: &Call, wiring: Wiring) -> Decision {
+    judge::judge(event, call, wiring, &Facts::live(call.cwd.as_deref())).decision
+}
+
+/// Answers the event on standard input by `judge`, and ends the process.
+///
+/// Wrong arguments, an unreadable event or configuration, a panic of `judge`, the deadline: no decision. Until the event
+/// is known, that is no decision on a `PermissionRequest`, or on a `PreToolUse` if the arguments are for one.
+pub fn answer(args: Result<Args, String>, judge: fn(EventKind, &Call, Wiring) -> Decision) -> ! {
+    let deadline = args.as_ref().map_or(DEADLINE, |args| args.deadline);
+    let wiring = args.as_ref().map(Args::wiring).unwrap_or_default();
+    let expected = match wiring {
+        Wiring {
+            early: false,
+            guard: None,
+        } => EventKind::PermissionRequest,
+        Wiring { .. } => EventKind::PreToolUse,
+    };
+    let once = Once::start(expected, Duration::from_secs(deadline));
+    if let Err(why) = args {
+        once.none(&format!("{why}; see `countersign hook --help`"));
+    }
+    step_aside_if_off(&once);
+    configure(&once);
+    let bytes = read_input(&once);
+    let event = match event::read(&bytes) {
+        Ok(event) => event,
+        Err(error) => {
+            once.expect(error.kind.unwrap_or(expected));
+            once.none(&error.why)
+        }
+    };
+    once.expect(event.kind);
+    let _lock = step_aside_for_twin(&once, &bytes, wiring);
+    let decision = judge(event.kind, &event.call, wiring);
+    once.answer(&output(
+        event.kind,
+        Some(&event.call),
+        &decision,
+        once.none_is_printed_as(),
+    ))
+}
+
+fn step_aside_if_off(once: &Once) {
+    let Some(file) = pause::file() else {
+        return;
+    };
+    match pause::read(&file, SystemTime::now()) {
+        Pause::On => {}
+        Pause::Off { .. } => once.aside("switched off; `countersign on` switches it on"),
+        Pause::Unreadable(why) => once.aside(&format!("switched off, as it seems: {why}")),
+    }
+}
+
+fn configure(once: &Once) {
+    match own_files::config_file().map_or_else(|| Ok(config::Config::default()), |file| config::read(&file)) {
+        Ok(config) => once.print_none_as(config.hook.no_decision),
+        Err(error) => once.none(&format!("no decision until the configuration is right: {error}")),
+    }
+}
+
+/// All of standard input, or one byte more than an event may have.
+fn read_input(once: &Once) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match io::stdin().lock().take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes) {
+        Ok(_) => bytes,
+        Err(error) => once.none(&format!("the event cannot be read: {error}")),
+    }
+}
+
+/// Takes the lock that a twin would find. What is wired differently is no twin: a guard must not be silenced by an
+/// entry without one.
+fn step_aside_for_twin(once: &Once, bytes: &[u8], wiring: Wiring) -> Option<Standing> {
+    let dir = own_files::runtime_dir()?;
+    let identity = twin::identity(&[&host_process(), format!("{wiring:?}").as_bytes(), bytes]);
+    match twin::stand(&dir, identity) {
+        Ok(Standing::Twin) => once.aside("another Countersign hook answers this event; wire only one"),
+        Ok(alone) => Some(alone),
+        Err(_) => None,
+    }
+}
+
+/// What tells the host's process from others: its id as it says it, else the parent's, which may be a shell.
+fn host_process() -> Vec<u8> {
+    let claude = env::var_os("CLAUDE_PID");
+    let claude = claude
+        .as_deref()
+        .map(OsStr::as_encoded_bytes)
+        .filter(|pid| !pid.is_empty());
+    claude.map_or_else(|| parent_id().to_le_bytes().to_vec(), <[u8]>::to_vec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+
+    #[derive(Parser)]
+    struct Hook {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn by_hand(line: &str) -> Result<Args, String> {
+        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        Args::read(&words)
+    }
+
+    fn by_clap(line: &str) -> Result<Args, clap::Error> {
+        Hook::try_parse_from(["hook"].into_iter().chain(line.split_whitespace())).map(|hook| hook.args)
+    }
+
+    #[test]
+    fn the_arguments_are_those_that_clap_shows_in_its_help() {
+        let command = Hook::command();
+        let mut flags: Vec<&str> = command.get_arguments().filter_map(|arg| arg.get_long()).collect();
+        flags.sort_unstable();
+        assert_eq!(flags, ["deadline", "early", "guard", "guard-asks"]);
+    }
+
+    #[test]
+    fn both_parsers_accept_and_refuse_the_same_lines_with_the_same_meaning() {
+        let parts = [
+            "--deadline 5",
+            "--deadline=600",
+            "--deadline",
+            "--deadline=",
+            "--deadline 0",
+            "--deadline 86400",
+            "--deadline 86401",
+            "--deadline -5",
+            "--deadline 1.5",
+            "--deadline five",
+            "--early",
+            "--early=true",
+            "--guard high",
+            "--guard=critical",
+            "--guard",
+            "--guard=",
+            "--guard safe",
+            "--guard HIGH",
+            "--guard-asks",
+            "--guard-asks=x",
+            "--unknown",
+            "-x",
+            "-",
+            "word",
+            "--earl",
+            "--dead=5",
+            "high",
+        ];
+        let lines = parts
+            .iter()
+            .flat_map(|first| parts.iter().map(move |second| format!("{first} {second}")));
+        let threes = [
+            "--early --guard low --guard-asks",
+            "--guard-asks --deadline 9 --guard=medium",
+            "",
+        ];
+        let lines = lines.chain(parts.iter().chain(&threes).map(|line| (*line).to_owned()));
+        let mut accepted = 0;
+        for line in lines {
+            let (hand, clap) = (by_hand(&line), by_clap(&line));
+            assert_eq!(hand.as_ref().ok(), clap.as_ref().ok(), "{line}: {hand:?} {clap:?}");
+            accepted += usize::from(hand.is_ok());
+        }
+        assert!(accepted > 20, "{accepted}");
+    }
+
+    #[test]
+    fn without_arguments_the_deadline_is_25_seconds_and_tool_uses_are_only_watched() {
+        let args = by_hand("").expect("no arguments");
+        assert_eq!((args.deadline, args.wiring()), (25, Wiring::default()));
+    }
 }

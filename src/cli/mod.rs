@@ -8,7 +8,7 @@ mod classify;
 mod completions;
 mod doctor;
 mod explain;
-mod hook;
+pub mod hook;
 mod install;
 mod off;
 mod on;
@@ -45,6 +45,7 @@ enum Command {
 
 /// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
+    hook::run_if_asked();
     let result = match Cli::parse().command {
         Command::Hook(args) => hook::run(args),
         Command::Explain(args) => explain::run(args),

@@ -1,8 +1,26 @@
+//! `countersign off [LENGTH]`: no opinion on any call, for a while or until `on`.
+
 use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context;
+
+use crate::pause::{self, Length};
 
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// For how long: 30m, 1h, 2d; without it until `countersign on`
+    #[arg(value_name = "LENGTH", value_parser = pause::parse_length)]
+    length: Option<Duration>,
+}
 
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("`off` is not built yet")
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let file = pause::file().context("no home directory is known, so nothing can be switched off")?;
+    let until = args.length.map(|length| SystemTime::now() + length);
+    pause::start(&file, until).with_context(|| format!("{} cannot be written, so nothing changed", file.display()))?;
+    let end = args.length.map_or("until `countersign on`".into(), |length| {
+        format!("for {}", Length(length))
+    });
+    println!("Countersign is off {end}: it gives no opinion, and the host asks as it would without it.");
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,8 +1,31 @@
+//! `countersign on`: ends what `off` began.
+
 use std::process::ExitCode;
+use std::time::SystemTime;
+
+use anyhow::Context;
+
+use crate::escape::visible;
+use crate::pause::{self, Length, Pause};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("`on` is not built yet")
+pub fn run(Args {}: Args) -> anyhow::Result<ExitCode> {
+    let file = pause::file().context("no home directory is known, so nothing can be switched on")?;
+    let now = SystemTime::now();
+    let before = match pause::read(&file, now) {
+        Pause::On => "it was on already".into(),
+        Pause::Off { until: None } => "it was off without an end".into(),
+        Pause::Off { until: Some(until) } => {
+            format!(
+                "it was off for another {}",
+                Length(until.duration_since(now).unwrap_or_default())
+            )
+        }
+        Pause::Unreadable(why) => format!("it was off, since {}", visible(&why)),
+    };
+    pause::end(&file).with_context(|| format!("{} cannot be removed, so it stays off", file.display()))?;
+    println!("Countersign is on ({before}).");
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,0 +1,55 @@
+//! Where Countersign's own files live: configuration, state, and what lasts as long as the login.
+//!
+//! The XDG base directories where the system has them. macOS has neither a state nor a runtime directory: state then
+//! lives in `~/Library/Application Support/countersign`, and so do the locks.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use directories::ProjectDirs;
+
+/// `~/.config/countersign/config.toml`, by `XDG_CONFIG_HOME`. `None` where no home is known.
+pub fn config_file() -> Option<PathBuf> {
+    Some(dirs()?.config_dir().join("config.toml"))
+}
+
+/// `~/.local/state/countersign`, by `XDG_STATE_HOME`. It may not exist yet.
+pub fn state_dir() -> Option<PathBuf> {
+    let dirs = dirs()?;
+    Some(dirs.state_dir().unwrap_or_else(|| dirs.data_local_dir()).to_owned())
+}
+
+/// `$XDG_RUNTIME_DIR/countersign`, or the state directory. It may not exist yet.
+pub fn runtime_dir() -> Option<PathBuf> {
+    match dirs()?.runtime_dir() {
+        Some(dir) => Some(dir.to_owned()),
+        None => state_dir(),
+    }
+}
+
+/// Creates `dir`, readable by nobody else, and checks that it is so.
+///
+/// # Errors
+/// Besides those of the file system: `dir` belongs to another user, or others may write to it.
+pub fn private_dir(dir: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(dir).is_err() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    }
+    let metadata = fs::metadata(dir)?;
+    if !metadata.is_dir() || metadata.uid() != own_uid() || metadata.mode() & 0o022 != 0 {
+        let what = format!("{} is not a directory that only you may write to", dir.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+    }
+    Ok(())
+}
+
+/// The user that this process acts as.
+pub fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+fn dirs() -> Option<ProjectDirs> {
+    ProjectDirs::from("", "", "countersign")
+}

@@ -1,0 +1,512 @@
+//! The host's own `permissions.ask` rules.
+//!
+//! Such a rule brings a call to the `PermissionRequest` hook, and an allow of the hook would override it. So before
+//! any allow the rules are read, and where one may match there is no allow. The host's matching is not repeated here:
+//! this errs towards "may match", and so does every file that cannot be read.
+//!
+//! Not seen: rules given on the host's command line (`--settings`), by the operating system's device management or by
+//! a server.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// The longest settings file that is read, in bytes.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Where managed settings are on this system.
+#[cfg(target_os = "macos")]
+const MANAGED: &str = "/Library/Application Support/ClaudeCode";
+#[cfg(not(target_os = "macos"))]
+const MANAGED: &str = "/etc/claude-code";
+
+/// Where the host's settings are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sources {
+    /// The directories of the person's settings. Both `~/.claude` and `CLAUDE_CONFIG_DIR` are read: a project can set
+    /// the variable, and must not hide a rule by it.
+    pub user: Vec<PathBuf>,
+    /// The project's root directories.
+    pub project: Vec<PathBuf>,
+    pub managed: PathBuf,
+}
+
+impl Sources {
+    /// The sources of a session: the person's home, the value of `CLAUDE_CONFIG_DIR`, the project's roots.
+    pub fn of(home: Option<&Path>, config_dir: Option<&OsStr>, project: &[PathBuf]) -> Self {
+        let config_dir = config_dir.filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        Sources {
+            user: home
+                .map(|home| home.join(".claude"))
+                .into_iter()
+                .chain(config_dir)
+                .collect(),
+            project: project.to_owned(),
+            managed: MANAGED.into(),
+        }
+    }
+
+    fn files(&self) -> io::Result<Vec<PathBuf>> {
+        let mut files: Vec<PathBuf> = self.user.iter().map(|dir| dir.join("settings.json")).collect();
+        // A server's managed settings, as the host keeps them between sessions.
+        files.extend(self.user.iter().map(|dir| dir.join("remote-settings.json")));
+        for root in &self.project {
+            files.push(root.join(".claude/settings.json"));
+            files.push(root.join(".claude/settings.local.json"));
+        }
+        files.push(self.managed.join("managed-settings.json"));
+        match fs::read_dir(self.managed.join("managed-settings.d")) {
+            Ok(entries) => {
+                for entry in entries {
+                    files.push(entry?.path());
+                }
+            }
+            Err(error) if is_absent(&error) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(files)
+    }
+}
+
+/// The ask rules of all sources.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AskRules {
+    rules: Vec<String>,
+    /// Why not all rules are known, where that is so: then every call may match.
+    unknown: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Settings {
+    permissions: Option<Permissions>,
+}
+
+#[derive(Deserialize)]
+struct Permissions {
+    ask: Option<Vec<String>>,
+}
+
+/// Reads the ask rules of all sources. A file that is not there, or is blank, has none.
+pub fn read(sources: &Sources) -> AskRules {
+    let mut known = AskRules::default();
+    let files = match sources.files() {
+        Ok(files) => files,
+        Err(error) => {
+            known.unknown = Some(format!("{}: {error}", sources.managed.display()));
+            return known;
+        }
+    };
+    for file in files {
+        match read_file(&file) {
+            Ok(rules) => known.rules.extend(rules),
+            Err(why) => known.unknown = Some(format!("{}: {why}", file.display())),
+        }
+    }
+    known
+}
+
+fn read_file(path: &Path) -> Result<Vec<String>, String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(Vec::new()),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut text = String::new();
+    file.take(MAX_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| error.to_string())?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(format!("longer than {MAX_BYTES} bytes"));
+    }
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let settings: Settings = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    Ok(settings
+        .permissions
+        .and_then(|permissions| permissions.ask)
+        .unwrap_or_default())
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// The first rule that may match a call, as it is written; or why the rules are not known.
+///
+/// `command` is the text of a shell call. `programs` are its simple commands, wherever they stand, each with all its
+/// words joined by blanks; with none of them known every shell rule may match. `paths` are the absolute paths that the
+/// call touches, as named and as resolved.
+pub fn may_match(
+    known: &AskRules,
+    tool: &str,
+    command: Option<&str>,
+    programs: &[&str],
+    paths: &[&Path],
+) -> Option<String> {
+    if let Some(why) = &known.unknown {
+        return Some(format!("settings that cannot be read ({why})"));
+    }
+    let commands: Vec<&str> = command.into_iter().chain(programs.iter().copied()).collect();
+    let call = Asked {
+        tool,
+        is_shell: command.is_some(),
+        commands: if programs.is_empty() { &[] } else { &commands },
+        paths,
+    };
+    known.rules.iter().find(|rule| call.may_match(rule)).cloned()
+}
+
+struct Asked<'a> {
+    tool: &'a str,
+    is_shell: bool,
+    /// Empty where they are not known.
+    commands: &'a [&'a str],
+    paths: &'a [&'a Path],
+}
+
+/// Tools that the host's `Read` rules cover, and those that its `Edit` rules cover.
+const READERS: [&str; 5] = ["Read", "Grep", "Glob", "LS", "NotebookRead"];
+const WRITERS: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
+
+impl Asked<'_> {
+    fn may_match(&self, rule: &str) -> bool {
+        let Some((name, specifier)) = split(rule.trim()) else {
+            return true;
+        };
+        let names_files = READERS.contains(&name) || WRITERS.contains(&name);
+        match name {
+            "Bash" | "Monitor" if self.is_shell => self.commands_may_match(specifier),
+            _ if names_files && self.is_shell => self.paths_may_match(specifier),
+            _ if names_files && covers(name, self.tool) => self.paths.is_empty() || self.paths_may_match(specifier),
+            _ => names_tool(name, self.tool),
+        }
+    }
+
+    fn commands_may_match(&self, specifier: Option<&str>) -> bool {
+        let Some(pattern) = specifier else {
+            return true;
+        };
+        self.commands.is_empty() || self.commands.iter().any(|command| starts_alike(pattern, command))
+    }
+
+    fn paths_may_match(&self, specifier: Option<&str>) -> bool {
+        self.paths
+            .iter()
+            .any(|path| specifier.is_none_or(|pattern| holds_parts_of(pattern, path)))
+    }
+}
+
+/// `Name` or `Name(specifier)`; a blank specifier or `*` is none. `None` for any other form.
+fn split(rule: &str) -> Option<(&str, Option<&str>)> {
+    let (name, specifier) = match rule.split_once('(') {
+        Some((name, rest)) => (name, rest.strip_suffix(')')?.trim()),
+        None => (rule, ""),
+    };
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-*.".contains(&byte);
+    let plain = !name.is_empty() && name.bytes().all(is_name);
+    plain.then_some((
+        name,
+        Some(specifier).filter(|specifier| !["", "*", "**"].contains(specifier)),
+    ))
+}
+
+/// Whether a rule's first word may be the command's. Without a wildcard in it they must be equal; up to a wildcard
+/// they must start alike; a word that a shell would read differently than it is written may be anything.
+fn starts_alike(pattern: &str, command: &str) -> bool {
+    let first = pattern.split_whitespace().next().unwrap_or_default();
+    let ends_there = pattern.len() > first.len();
+    let literal = first.split_once(['*', '?', ':']).map_or(first, |(literal, _)| literal);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./+".contains(&byte);
+    if literal.is_empty() || !literal.bytes().all(is_plain) {
+        return true;
+    }
+    let whole = ends_there && literal.len() == first.len() || pattern == literal;
+    let word = command.split_whitespace().next().unwrap_or_default();
+    [word, base_name(word)].iter().any(|word| {
+        [literal, base_name(literal)].iter().any(|literal| {
+            if whole {
+                word == literal
+            } else {
+                word.starts_with(literal)
+            }
+        })
+    })
+}
+
+fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+/// Whether the path has every part that the pattern names without a wildcard, whatever the order and the case.
+fn holds_parts_of(pattern: &str, path: &Path) -> bool {
+    let parts: Vec<&OsStr> = path.iter().collect();
+    let literal = |part: &&str| !["", ".", "..", "~"].contains(part) && !part.contains(['*', '?', '[', '{', '\\', '!']);
+    let holds = |wanted: &str| parts.iter().any(|part| part.eq_ignore_ascii_case(wanted));
+    pattern.split('/').filter(literal).all(holds)
+}
+
+fn covers(name: &str, tool: &str) -> bool {
+    let both = |group: &[&str]| group.contains(&name) && group.contains(&tool);
+    both(&READERS) || both(&WRITERS)
+}
+
+/// Whether a rule's name is the tool's, or its MCP server's, or matches it by wildcards.
+fn names_tool(name: &str, tool: &str) -> bool {
+    if let Some((before, _)) = name.split_once('*') {
+        return tool.starts_with(before);
+    }
+    let of_server = tool.strip_prefix(name).is_some_and(|rest| rest.starts_with("__"));
+    tool == name || of_server && name.starts_with("mcp__")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(rules: &[&str]) -> AskRules {
+        AskRules {
+            rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
+            unknown: None,
+        }
+    }
+
+    fn asks(rule: &str, programs: &[&str]) -> bool {
+        let command = programs.join(" && ");
+        may_match(&rules(&[rule]), "Bash", Some(&command), programs, &[]).is_some()
+    }
+
+    #[test]
+    fn a_rule_for_the_whole_tool_matches_every_command() {
+        for rule in ["Bash", "Bash()", "Bash(*)", "Bash(**)", " Bash "] {
+            assert!(asks(rule, &["ls"]), "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_rule_matches_by_the_first_word_of_any_simple_command() {
+        for rule in [
+            "Bash(git push *)",
+            "Bash(git push:*)",
+            "Bash(git:*)",
+            "Bash(git*)",
+            "Bash(git)",
+            "Bash(git status)",
+        ] {
+            assert!(asks(rule, &["cd src", "git log"]), "{rule}");
+            assert!(asks(rule, &["/usr/bin/git log"]), "{rule}");
+            assert!(!asks(rule, &["ls -l", "rg git"]), "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_whole_first_word_does_not_match_a_longer_one_and_an_open_one_does() {
+        assert!(!asks("Bash(git push)", &["gitk"]));
+        assert!(!asks("Bash(ls *)", &["lsof"]));
+        assert!(asks("Bash(ls*)", &["lsof"]));
+        assert!(asks("Bash(ls:*)", &["lsof"]));
+        assert!(asks("Bash(g*t push)", &["gh pr"]));
+    }
+
+    #[test]
+    fn a_rule_that_starts_with_a_wildcard_or_is_odd_matches_everything() {
+        for rule in [
+            "Bash(* --force)",
+            "Bash(*)",
+            "Bash(?s)",
+            "Bash(FOO=1 ls)",
+            "Bash('rm' x)",
+            "Bash($(x))",
+            "Bash(rm x",
+            "",
+            "Bash (rm)",
+            "B@sh",
+        ] {
+            assert!(asks(rule, &["ls"]), "{rule}");
+        }
+    }
+
+    #[test]
+    fn without_known_commands_every_shell_rule_matches() {
+        assert!(may_match(&rules(&["Bash(git push *)"]), "Bash", Some("<odd"), &[], &[]).is_some());
+        assert!(may_match(&rules(&["Read(./.env)"]), "Bash", Some("<odd"), &[], &[]).is_none());
+    }
+
+    #[test]
+    fn the_first_word_of_the_command_itself_counts_too() {
+        let rule = rules(&["Bash(timeout *)"]);
+        assert!(may_match(&rule, "Bash", Some("timeout 5 ls"), &["ls"], &[]).is_some());
+    }
+
+    #[test]
+    fn shell_rules_hold_for_every_shell_tool_and_for_no_other_tool() {
+        assert!(
+            may_match(
+                &rules(&["Bash(tail *)"]),
+                "Monitor",
+                Some("tail -f x"),
+                &["tail -f x"],
+                &[]
+            )
+            .is_some()
+        );
+        assert!(may_match(&rules(&["Bash"]), "Write", None, &[], &[]).is_none());
+    }
+
+    #[test]
+    fn a_file_rule_matches_a_shell_call_by_the_paths_it_touches() {
+        let touches = |rule: &str, path: &str| {
+            may_match(&rules(&[rule]), "Bash", Some("cat x"), &["cat x"], &[Path::new(path)]).is_some()
+        };
+        for rule in [
+            "Read(./.env)",
+            "Read(**/.env)",
+            "Read(//home/dev/p/.env)",
+            "Edit(.ENV)",
+            "Read(*)",
+            "Read",
+            "Write(p/**)",
+        ] {
+            assert!(touches(rule, "/home/dev/p/.env"), "{rule}");
+        }
+        for rule in ["Read(./secrets/**)", "Read(~/.ssh/**)", "Read(//home/other/**)"] {
+            assert!(!touches(rule, "/home/dev/p/.env"), "{rule}");
+        }
+        assert!(touches("Read(~/.ssh/**)", "/home/dev/.ssh/id_rsa"));
+        assert!(
+            touches("Read(*.pem)", "/home/dev/p/main.rs"),
+            "a pattern is not evaluated"
+        );
+    }
+
+    #[test]
+    fn other_tools_match_by_name_server_or_wildcard() {
+        let matches = |rule: &str, tool: &str| may_match(&rules(&[rule]), tool, None, &[], &[]).is_some();
+        for rule in [
+            "mcp__probe__echo",
+            "mcp__probe",
+            "mcp__probe__*",
+            "mcp__*",
+            "*",
+            "mcp__probe__e*",
+        ] {
+            assert!(matches(rule, "mcp__probe__echo"), "{rule}");
+        }
+        for rule in ["mcp__pro", "mcp__prober__*", "Bash", "mcp__probe__echo2"] {
+            assert!(!matches(rule, "mcp__probe__echo"), "{rule}");
+        }
+        assert!(matches("WebFetch(domain:example.com)", "WebFetch"));
+        assert!(matches("Edit(src/**)", "Write") && matches("Read(x)", "Grep"));
+        assert!(!matches("WebFetch(domain:example.com)", "WebSearch"));
+    }
+
+    #[test]
+    fn the_rule_is_named_as_it_is_written() {
+        let known = rules(&["Bash(npm *)", "Bash(git push *)"]);
+        assert_eq!(
+            may_match(&known, "Bash", Some("git log"), &["git log"], &[]).as_deref(),
+            Some("Bash(git push *)")
+        );
+    }
+
+    struct Host(tempfile::TempDir);
+
+    impl Host {
+        fn new() -> Self {
+            Host(tempfile::tempdir().expect("a directory"))
+        }
+
+        fn file(self, name: &str, text: &str) -> Self {
+            let path = self.0.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+            fs::write(path, text).expect("a file");
+            self
+        }
+
+        fn sources(&self) -> Sources {
+            let at = |name: &str| self.0.path().join(name);
+            Sources {
+                managed: at("etc"),
+                ..Sources::of(
+                    Some(&at("home")),
+                    Some(at("config").as_os_str()),
+                    &[at("project"), at("added")],
+                )
+            }
+        }
+
+        fn asks(&self) -> Option<String> {
+            may_match(&read(&self.sources()), "Bash", Some("git log"), &["git log"], &[])
+        }
+    }
+
+    const ASK_GIT: &str = r#"{"model":"x","permissions":{"allow":["Bash(ls)"],"ask":["Bash(git *)"]}}"#;
+
+    #[test]
+    fn rules_are_found_in_every_source() {
+        for file in [
+            "home/.claude/settings.json",
+            "config/settings.json",
+            "project/.claude/settings.json",
+            "project/.claude/settings.local.json",
+            "added/.claude/settings.json",
+            "etc/managed-settings.json",
+            "etc/managed-settings.d/10-team.json",
+        ] {
+            assert_eq!(
+                Host::new().file(file, ASK_GIT).asks().as_deref(),
+                Some("Bash(git *)"),
+                "{file}"
+            );
+        }
+    }
+
+    #[test]
+    fn without_ask_rules_nothing_matches() {
+        assert_eq!(Host::new().asks(), None);
+        for text in [
+            "",
+            " \n",
+            "{}",
+            "\u{feff}{}",
+            r#"{"permissions":null}"#,
+            r#"{"permissions":{"deny":["Bash"]}}"#,
+        ] {
+            assert_eq!(
+                Host::new().file("home/.claude/settings.json", text).asks(),
+                None,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_understood_matches_every_call_and_is_named() {
+        for text in [
+            "{",
+            "[]",
+            "// comment\n{}",
+            r#"{"permissions":[]}"#,
+            r#"{"permissions":{"ask":"Bash"}}"#,
+            r#"{"permissions":{"ask":[5]}}"#,
+            r#"{"permissions":{},"permissions":{"ask":["Bash"]}}"#,
+        ] {
+            let reason = Host::new().file("home/.claude/settings.json", text).asks().expect(text);
+            assert!(reason.contains("home/.claude/settings.json"), "{reason}");
+        }
+        let long = " ".repeat(MAX_BYTES as usize) + "{}";
+        assert!(
+            Host::new()
+                .file("project/.claude/settings.json", &long)
+                .asks()
+                .expect("long")
+                .contains("longer")
+        );
+        let host = Host::new().file("home/.claude/settings.json/inside", "");
+        assert!(host.asks().is_some(), "a directory in its place");
+    }
+}

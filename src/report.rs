@@ -1,0 +1,127 @@
+//! An assessment in words: what `explain`, `classify` and a denial say. Everything that came from the agent is shown
+//! with its hidden characters written out.
+
+use crate::effect::{Action, Assessment, Effect, Place, Reach, Undo};
+use crate::escape::visible;
+
+/// At most this many effects are named in a summary; the rest are counted.
+const MAX_NAMED: usize = 6;
+
+/// One line: the effects, worst first, each once.
+pub fn summary(assessment: &Assessment) -> String {
+    let mut effects: Vec<&Effect> = assessment.steps.iter().flat_map(|step| &step.effects).collect();
+    effects.sort_by_key(|effect| std::cmp::Reverse(crate::risk::tier(effect.spec)));
+    let mut named: Vec<String> = Vec::new();
+    for effect in effects {
+        let text = describe(effect);
+        if !named.contains(&text) {
+            named.push(text);
+        }
+    }
+    let more = named.len().saturating_sub(MAX_NAMED);
+    named.truncate(MAX_NAMED);
+    if more > 0 {
+        named.push(format!("{more} more"));
+    }
+    match (named.is_empty(), assessment.proven()) {
+        (true, true) => "does nothing beyond printing".to_owned(),
+        (true, false) => "not understood".to_owned(),
+        (false, _) => named.join("; "),
+    }
+}
+
+/// Why the call is not let through as it is: each doubt once, in the order of the script.
+pub fn reasons(assessment: &Assessment) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let doubts = assessment
+        .doubts
+        .iter()
+        .chain(assessment.steps.iter().flat_map(|step| &step.doubts));
+    for doubt in doubts {
+        let reason = visible(&doubt.why).into_owned();
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    reasons
+}
+
+/// One effect: "deletes notes.txt, which cannot be had again".
+pub fn describe(effect: &Effect) -> String {
+    let spec = effect.spec;
+    let target = visible(&effect.target);
+    let verb = match spec.action {
+        Action::Inspect => "looks at",
+        Action::Read => "reads",
+        Action::Disclose => "shows",
+        Action::Write => "writes",
+        Action::Mode => "changes the permissions of",
+        Action::Delete => "deletes",
+        Action::Control => "changes the state of",
+        Action::Execute => "runs",
+        Action::Connect => "connects to",
+        Action::Send => "changes",
+        Action::Privilege => "gains rights",
+    };
+    let object = if target.is_empty() {
+        standing_for(effect).to_owned()
+    } else {
+        target.into_owned()
+    };
+    let mut text = format!("{verb} {object}").trim_end().to_owned();
+    if let Some(place) = place_note(spec.action, spec.place) {
+        text.push_str(&format!(" ({place})"));
+    }
+    match spec.undo {
+        Undo::Nothing | Undo::Kept => {}
+        Undo::Lost if spec.action == Action::Execute => text.push_str(", which nobody vouches for"),
+        Undo::Lost => text.push_str(", which loses work"),
+        Undo::Forever => text.push_str(", which cannot be undone"),
+    }
+    text
+}
+
+fn standing_for(effect: &Effect) -> &'static str {
+    match (effect.spec.action, effect.spec.reach) {
+        (Action::Execute, Reach::New | Reach::Shared) => "code from elsewhere",
+        (Action::Execute, _) if effect.spec.undo <= Undo::Kept => "the project's own code",
+        (Action::Execute, _) => "code",
+        (Action::Connect, Reach::Service) => "a service that the person is logged in to",
+        (Action::Connect, Reach::Loopback) => "a server on this machine",
+        (Action::Connect, _) => "another machine",
+        (Action::Send, Reach::Shared) => "what others depend on",
+        (Action::Send, _) => "something on another machine",
+        (Action::Disclose, _) if effect.spec.place == Place::Secret => "a secret",
+        (Action::Disclose, _) => "the environment",
+        (Action::Control, _) => "this machine or session",
+        (Action::Privilege, _) => "",
+        (Action::Write | Action::Mode | Action::Delete | Action::Read | Action::Inspect, _) => {
+            match effect.spec.place {
+                Place::Repository => "the repository",
+                Place::Project => "the project's files",
+                Place::Cache => "dependencies",
+                Place::System => "the system",
+                Place::Startup => "what the person's tools obey",
+                Place::Secret => "a secret",
+                Place::Nowhere | Place::Scratch | Place::Build | Place::BecomesCode | Place::Home | Place::Other => {
+                    "files"
+                }
+            }
+        }
+    }
+}
+
+fn place_note(action: Action, place: Place) -> Option<&'static str> {
+    match place {
+        Place::Nowhere | Place::Project | Place::Scratch | Place::Cache | Place::Repository => None,
+        Place::System => (!matches!(action, Action::Read | Action::Inspect)).then_some("part of the system"),
+        Place::Build => (!matches!(action, Action::Read | Action::Inspect)).then_some("runs when the project is built"),
+        Place::BecomesCode => {
+            (!matches!(action, Action::Read | Action::Inspect)).then_some("is run or obeyed by tools later")
+        }
+        Place::Home => Some("in the home directory"),
+        Place::Other => (action != Action::Execute).then_some("outside the project"),
+        Place::Startup => Some("is run or obeyed without asking"),
+        Place::Secret => Some("secret"),
+    }
+}

@@ -1,0 +1,93 @@
+//! The faces: an event of the host is read into a [`Call`](crate::call::Call), a decision is written as its answer.
+//!
+//! `event` reads, [`output`](output::output) builds every answer, `once` sees to it that at most one leaves the
+//! process, `twin` that at most one process of the same event answers. The faces judge nothing.
+
+use serde_json::value::RawValue;
+
+pub mod event;
+pub mod once;
+pub mod output;
+pub mod twin;
+
+/// The events of the host that Countersign answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// The host is about to ask the person.
+    PermissionRequest,
+    /// The host is about to run a tool, whether or not it would ask.
+    PreToolUse,
+}
+
+impl EventKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            EventKind::PermissionRequest => "PermissionRequest",
+            EventKind::PreToolUse => "PreToolUse",
+        }
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        [EventKind::PermissionRequest, EventKind::PreToolUse]
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+    }
+}
+
+/// The bytes of a JSON text that stand outside its strings.
+fn outside_strings(json: &str) -> impl Iterator<Item = u8> {
+    let (mut inside, mut escaped) = (false, false);
+    json.bytes().filter(move |&byte| {
+        let was_inside = inside;
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if inside => escaped = true,
+            b'"' => inside = !inside,
+            _ => {}
+        }
+        !was_inside
+    })
+}
+
+/// Whether a valid JSON text holds a `null` at any depth: no other literal has an `n` in it.
+fn holds_null(json: &RawValue) -> bool {
+    outside_strings(json.get()).any(|byte| byte == b'n')
+}
+
+/// How deep arrays and objects stand in each other.
+fn depth(json: &str) -> usize {
+    let (mut deepest, mut now) = (0usize, 0usize);
+    for byte in outside_strings(json) {
+        match byte {
+            b'[' | b'{' => now += 1,
+            b']' | b'}' => now = now.saturating_sub(1),
+            _ => continue,
+        }
+        deepest = deepest.max(now);
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.into()).expect("test JSON")
+    }
+
+    #[test]
+    fn null_is_found_at_any_depth_but_not_in_strings_and_keys() {
+        assert!(holds_null(&raw("null")));
+        assert!(holds_null(&raw(r#"{"a":[true,{"b":null}]}"#)));
+        assert!(!holds_null(&raw(
+            r#"{"null":"null","n\"":"\\","x":[false,true,1.5e3]}"#
+        )));
+    }
+
+    #[test]
+    fn depth_counts_brackets_outside_strings_only() {
+        assert_eq!(depth("1"), 0);
+        assert_eq!(depth(r#"{"a":["[[[",{}],"b\"{{":1}"#), 3);
+    }
+}

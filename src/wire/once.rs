@@ -1,0 +1,180 @@
+//! At most one object leaves a process, whole, whatever happens to it.
+//!
+//! Whoever wants to answer (the judge, the watchdog at the deadline, the panic hook) must first win one atomic claim.
+//! The winner writes the whole line with one `write(2)` and ends the process with status 0; everybody else stays
+//! silent.
+//!
+//! SIGTERM and SIGKILL keep their default disposition: they end the process between two instructions, so before the
+//! `write` or after it. POSIX makes a write of at most `PIPE_BUF` bytes to a pipe one piece, and `PIPE_BUF` is 4096 on
+//! Linux; every answer that echoes no input is shorter (`output::MAX_TOLD`). On macOS it is 512, which an allow and no
+//! decision fit into. A longer answer that a signal cuts is no JSON object any more, and the host takes that as no
+//! decision. SIGSTOP changes nothing either: after SIGCONT the deadline has passed, and an answer that comes after it
+//! is no decision.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::panic;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::EventKind;
+use super::output::{NoDecision, output};
+use crate::decision::Decision;
+use crate::escape::visible;
+
+/// The most bytes of a diagnosis.
+const MAX_DIAGNOSIS: usize = 1000;
+
+/// The right to answer on standard output, once.
+#[derive(Debug)]
+pub struct Once {
+    shared: Arc<Shared>,
+    deadline: Instant,
+}
+
+#[derive(Debug)]
+struct Shared {
+    claimed: AtomicBool,
+    /// What no decision looks like, by what is known so far.
+    silence: Mutex<(EventKind, NoDecision)>,
+}
+
+impl Once {
+    /// Starts the watchdog and takes over panics: from here on the process ends with status 0 and at most one object.
+    /// `limit` runs from this call to the answer; when it has passed, the answer is no decision. `expected` is the event
+    /// that an error is answered for until the real one is known.
+    pub fn start(expected: EventKind, limit: Duration) -> Self {
+        let once = Once {
+            shared: Arc::new(Shared {
+                claimed: AtomicBool::new(false),
+                silence: Mutex::new((expected, NoDecision::default())),
+            }),
+            deadline: Instant::now() + limit,
+        };
+        let shared = Arc::clone(&once.shared);
+        panic::set_hook(Box::new(move |panic| {
+            if shared.claim() {
+                shared.give_none(&format!("an error in Countersign itself: {panic}"));
+            }
+            process::exit(0)
+        }));
+        let shared = Arc::clone(&once.shared);
+        let watchdog = thread::Builder::new().spawn(move || {
+            thread::sleep(limit);
+            if shared.claim() {
+                shared.give_none(&late(limit));
+                process::exit(0)
+            }
+        });
+        match watchdog {
+            Ok(_) => once,
+            Err(error) => once.none(&format!("the watchdog cannot start: {error}")),
+        }
+    }
+
+    /// From now on an error is answered for `event`.
+    pub fn expect(&self, event: EventKind) {
+        self.shared.silence().0 = event;
+    }
+
+    /// From now on no decision is printed so.
+    pub fn print_none_as(&self, no_decision: NoDecision) {
+        self.shared.silence().1 = no_decision;
+    }
+
+    /// How no decision is printed.
+    pub fn none_is_printed_as(&self) -> NoDecision {
+        self.shared.silence().1
+    }
+
+    /// Answers with `line` and ends the process. After the deadline the answer is no decision.
+    pub fn answer(&self, line: &str) -> ! {
+        self.claim_or_wait();
+        if Instant::now() >= self.deadline {
+            self.shared.give_none("the answer came after the deadline");
+        } else {
+            write_whole(io::stdout(), format!("{line}\n"));
+        }
+        process::exit(0)
+    }
+
+    /// Answers with no decision, says why on standard error, and ends the process.
+    pub fn none(&self, why: &str) -> ! {
+        self.claim_or_wait();
+        self.shared.give_none(why);
+        process::exit(0)
+    }
+
+    /// Answers that this process steps aside, says why on standard error, and ends the process.
+    pub fn aside(&self, why: &str) -> ! {
+        self.claim_or_wait();
+        self.shared.give(&Decision::Aside, why);
+        process::exit(0)
+    }
+
+    /// Waits for the end of the process where somebody else answers.
+    fn claim_or_wait(&self) {
+        if !self.shared.claim() {
+            loop {
+                thread::park();
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn claim(&self) -> bool {
+        !self.claimed.swap(true, Ordering::SeqCst)
+    }
+
+    fn silence(&self) -> std::sync::MutexGuard<'_, (EventKind, NoDecision)> {
+        self.silence.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give_none(&self, why: &str) {
+        self.give(&Decision::None, why);
+    }
+
+    fn give(&self, decision: &Decision, why: &str) {
+        let (event, no_decision) = *self.silence();
+        write_whole(io::stdout(), output(event, None, decision, no_decision) + "\n");
+        write_whole(io::stderr(), diagnosis(why));
+    }
+}
+
+fn late(limit: Duration) -> String {
+    format!("no decision within {} s: the question stays with you", limit.as_secs())
+}
+
+/// One line for standard error, with nothing hidden in it.
+fn diagnosis(why: &str) -> String {
+    let mut line: String = visible(why).chars().take(MAX_DIAGNOSIS).collect();
+    line.insert_str(0, "countersign: ");
+    line.push('\n');
+    line
+}
+
+/// One `write(2)`, past the buffers of the standard library, which may write in pieces. A reader that is gone is no
+/// error: nobody is left to tell.
+fn write_whole(stream: impl AsFd, text: String) {
+    if let Ok(descriptor) = stream.as_fd().try_clone_to_owned() {
+        let _ = File::from(descriptor).write_all(text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diagnosis_is_one_bounded_line_without_control_characters() {
+        let line = diagnosis(&format!("a\n\u{1b}[31m{}", "é".repeat(5000)));
+        assert!(line.starts_with("countersign: a\\n\\u{1b}[31m"));
+        assert_eq!(line.matches('\n').count(), 1);
+        assert!(line.chars().count() < MAX_DIAGNOSIS + 20);
+    }
+}

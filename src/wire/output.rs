@@ -1,0 +1,200 @@
+//! Every answer that leaves Countersign is built here, by one function, from what the host was seen to accept.
+//!
+//! What the host would refuse is never printed: a decision that does not fit its call, or whose answer would hold a
+//! `null`, becomes no decision, and the question stays with the person. The tests hold each answer's exact bytes.
+
+use std::fmt::Write;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{EventKind, holds_null};
+use crate::call::{Call, Input};
+use crate::decision::{Allow, Decision, Deny, NextMode, Run};
+use crate::escape::visible;
+use crate::questions::{self, Answer, Answers};
+
+/// The most bytes of a message or reason, before JSON quotes them. Quoted they are at most twice as long, so an answer
+/// without an echoed input stays below the 4096 bytes that a pipe takes in one piece.
+pub const MAX_TOLD: usize = 1900;
+
+/// How "no decision" is printed for a `PermissionRequest` event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoDecision {
+    /// The event's block without a decision. The host logs it as invalid, so a missing decision leaves a trace.
+    #[default]
+    Block,
+    /// `{}`, which the host takes in silence.
+    Empty,
+}
+
+/// The one line that answers an event, without its newline.
+///
+/// `call` is the call that the event carries; without one there is nothing to allow or deny, and the answer is no
+/// decision.
+pub fn output(event: EventKind, call: Option<&Call>, decision: &Decision, no_decision: NoDecision) -> String {
+    let answer = match (decision, call) {
+        (Decision::Aside, _) => Some("{}".into()),
+        (Decision::None, _) | (_, None) => None,
+        (Decision::Ask(why), Some(_)) => ask(event, why),
+        (Decision::Deny(denial), Some(_)) => Some(deny(event, denial)),
+        (Decision::Allow(allowed), Some(call)) => allow(event, call, allowed),
+    };
+    answer.unwrap_or_else(|| match (event, no_decision) {
+        (EventKind::PermissionRequest, NoDecision::Block) => {
+            r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest"}}"#.into()
+        }
+        (EventKind::PermissionRequest, NoDecision::Empty) | (EventKind::PreToolUse, _) => "{}".into(),
+    })
+}
+
+fn ask(event: EventKind, why: &str) -> Option<String> {
+    match event {
+        EventKind::PermissionRequest => None,
+        EventKind::PreToolUse => Some(pre_tool_use(
+            "ask",
+            &told("Countersign", "asks about this call", why),
+            "",
+        )),
+    }
+}
+
+fn deny(event: EventKind, denial: &Deny) -> String {
+    let code = format!("[countersign:{}]", denial.reason.as_str());
+    let message = told(&code, denial.reason.sentence(), &denial.message);
+    match event {
+        EventKind::PreToolUse => pre_tool_use("deny", &message, ""),
+        EventKind::PermissionRequest => {
+            let interrupt = denial.interrupt && denial.message.trim().is_empty();
+            let interrupt = if interrupt { r#","interrupt":true"# } else { "" };
+            permission_request("deny", &format!(r#","message":{}{interrupt}"#, quoted(&message)))
+        }
+    }
+}
+
+fn allow(event: EventKind, call: &Call, allowed: &Allow) -> Option<String> {
+    match (&call.input, allowed) {
+        (Input::Shell { .. } | Input::Other, Allow::Run(run)) => run_call(event, call, run),
+        (Input::Plan, Allow::Plan { then }) => approve_plan(event, call, *then),
+        (Input::Question, Allow::Answers(answers)) => answer_questions(event, call, answers),
+        (Input::Shell { .. } | Input::Other, Allow::Plan { .. } | Allow::Answers(_))
+        | (Input::Plan, Allow::Run(_) | Allow::Answers(_))
+        | (Input::Question, Allow::Run(_) | Allow::Plan { .. }) => None,
+    }
+}
+
+fn run_call(event: EventKind, call: &Call, run: &Run) -> Option<String> {
+    let input = match &run.input {
+        Some(input) => format!(r#","updatedInput":{}"#, echoed(input)?),
+        None => String::new(),
+    };
+    let remember = match run.remember {
+        Some(index) => Some(echoed(call.suggestions.get(index)?)?),
+        None => None,
+    };
+    match (event, remember) {
+        (EventKind::PermissionRequest, Some(suggestion)) => Some(permission_request(
+            "allow",
+            &format!(r#"{input},"updatedPermissions":[{suggestion}]"#),
+        )),
+        (EventKind::PermissionRequest, None) => Some(permission_request("allow", &input)),
+        (EventKind::PreToolUse, Some(_)) => None,
+        (EventKind::PreToolUse, None) => Some(pre_tool_use(
+            "allow",
+            &told("Countersign", "understood and harmless", &run.why),
+            &input,
+        )),
+    }
+}
+
+fn approve_plan(event: EventKind, call: &Call, then: Option<NextMode>) -> Option<String> {
+    let input = echoed(&call.raw_input)?;
+    let mode = match then {
+        None => String::new(),
+        Some(mode) => {
+            let name = match mode {
+                NextMode::AcceptEdits => "acceptEdits",
+                NextMode::Auto => "auto",
+            };
+            format!(r#","updatedPermissions":[{{"type":"setMode","mode":"{name}","destination":"session"}}]"#)
+        }
+    };
+    with_person(event, &format!(r#","updatedInput":{input}{mode}"#))
+}
+
+fn answer_questions(event: EventKind, call: &Call, answers: &Answers) -> Option<String> {
+    let questions = questions::read(&call.raw_input).ok()?;
+    if !answers.fit(&questions) {
+        return None;
+    }
+    let input = echoed(&call.raw_input)?;
+    let open = input.strip_suffix('}')?;
+    let mut given = String::new();
+    for (text, answer) in &answers.0 {
+        let comma = if given.is_empty() { "" } else { "," };
+        let answer = match answer {
+            Answer::One(text) | Answer::Text(text) => quoted(text),
+            Answer::Many(labels) => quoted(&labels.join(", ")),
+        };
+        let _ = write!(given, "{comma}{}:{answer}", quoted(text));
+    }
+    with_person(event, &format!(r#","updatedInput":{open},"answers":{{{given}}}}}"#))
+}
+
+/// Questions and plans are answered where the host asks; before that there is no opinion on them.
+fn with_person(event: EventKind, rest: &str) -> Option<String> {
+    match event {
+        EventKind::PermissionRequest => Some(permission_request("allow", rest)),
+        EventKind::PreToolUse => None,
+    }
+}
+
+fn permission_request(behavior: &str, rest: &str) -> String {
+    format!(
+        r#"{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{{"behavior":"{behavior}"{rest}}}}}}}"#
+    )
+}
+
+fn pre_tool_use(decision: &str, reason: &str, rest: &str) -> String {
+    let reason = quoted(reason);
+    format!(
+        r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse","permissionDecision":"{decision}","permissionDecisionReason":{reason}{rest}}}}}"#
+    )
+}
+
+/// An object as received, on one line: a line break between its tokens, which the host never sends, becomes a blank;
+/// inside strings JSON has none. `None` for what is no object or holds a `null`: no release was seen to take one, and
+/// some were seen to void an answer for it.
+fn echoed(raw: &RawValue) -> Option<String> {
+    if !raw.get().starts_with('{') || holds_null(raw) {
+        return None;
+    }
+    Some(raw.get().replace(['\n', '\r'], " "))
+}
+
+/// `opening: words`, or the stock sentence where there are no words; bounded, and nothing in it hidden. Line breaks
+/// stay.
+fn told(opening: &str, stock: &str, words: &str) -> String {
+    const CUT: &str = " [cut]";
+    let words = if words.trim().is_empty() { stock } else { words };
+    let joint = if opening.ends_with(']') { " " } else { ": " };
+    let mut text = format!("{opening}{joint}");
+    for (number, line) in words.split('\n').enumerate() {
+        if number > 0 {
+            text.push('\n');
+        }
+        text.push_str(&visible(line));
+    }
+    if text.len() > MAX_TOLD {
+        let end = (0..=MAX_TOLD - CUT.len()).rev().find(|&end| text.is_char_boundary(end));
+        text.truncate(end.unwrap_or(0));
+        text.push_str(CUT);
+    }
+    text
+}
+
+/// A JSON string.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
