@@ -344,6 +344,9 @@ impl<'a> Parser<'a> {
     }
 
     fn value(&mut self, role: Role, known: &str, value: &Arg) {
+        if role == Role::PathWrite && value.value.literal() == Some("-") {
+            return; // Standard output.
+        }
         self.role(role, known, value);
         if role == Role::Directory && self.reading.directory.replace(value.clone()).is_some() {
             self.doubt(value.span, "the directory is changed twice".to_owned());
@@ -408,6 +411,7 @@ impl<'a> Parser<'a> {
     fn changed_by_options(&mut self, node: Node) -> (Vec<Slot>, Option<Role>) {
         let mut slots: Option<Vec<Slot>> = None;
         let mut here = node.here();
+        let mut reads: Option<Role> = None;
         let last = self.nodes.len() - 1;
         for (level, at) in self.nodes.clone().into_iter().enumerate() {
             for when in at.whens() {
@@ -419,6 +423,14 @@ impl<'a> Parser<'a> {
                     continue;
                 }
                 here = when.here().or(here);
+                if let Some(role) = when.reads()
+                    && reads.replace(role).is_some_and(|earlier| earlier != role)
+                {
+                    self.doubt(
+                        self.args[0].span,
+                        "two options change what the paths are for".to_owned(),
+                    );
+                }
                 let Some(changed) = when.operands() else { continue };
                 if slots.replace(changed.clone()).is_some_and(|earlier| earlier != changed) {
                     self.doubt(
@@ -428,7 +440,11 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        (slots.unwrap_or_else(|| node.operands()), here)
+        let mut slots = slots.unwrap_or_else(|| node.operands());
+        for slot in slots.iter_mut().filter(|s| s.role == Role::PathRead) {
+            slot.role = reads.unwrap_or(slot.role);
+        }
+        (slots, here)
     }
 
     /// `git stash -q list`: an option between the words of a longer subcommand hides it.
@@ -553,13 +569,20 @@ fn is_number(text: &str) -> bool {
     text.len() > 1 && text.bytes().skip(1).all(|b| b.is_ascii_digit())
 }
 
-/// Whether every text that the value can be is listed; `#` lists all numbers.
+/// Whether every text that the value can be is listed: `#` lists all numbers, `x*` all that begins with `x`.
 fn is_known(known: &str, value: &Value) -> bool {
-    let listed = |text: &String| {
-        known.split(' ').any(|k| k == text)
-            || (known == "#" && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let begins = |text: &str| {
+        let mut beginnings = known.split(' ').filter_map(|k| k.strip_suffix('*'));
+        beginnings.any(|beginning| text.starts_with(beginning))
     };
-    known.is_empty() || value.alternatives().is_some_and(|texts| texts.iter().all(listed))
+    let listed = |text: &String| known.split(' ').any(|k| k == text) || (known == "#" && number(text)) || begins(text);
+    known.is_empty()
+        || match value {
+            Value::Literal(text) => listed(text),
+            Value::OneOf(texts) => texts.iter().all(listed),
+            Value::Unknown { prefix, single } => *single && begins(prefix),
+        }
 }
 
 /// `NAME`, `NAME=..` or `NAME+=..`, where the name cannot be a subscript that the shell evaluates.

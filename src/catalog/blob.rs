@@ -58,7 +58,8 @@ pub struct Opt {
     /// The value may be left out, and is only understood glued to the option.
     pub optional: bool,
     roles: u32,
-    /// The only values that are understood, separated by blanks, `#` for a number; empty where every value is.
+    /// The only values that are understood, separated by blanks: `#` for a number, `x*` for what begins with `x`; empty
+    /// where every value is.
     pub known: &'static str,
 }
 
@@ -112,6 +113,11 @@ impl When {
     /// What it does to the current directory where no operand names a path.
     pub fn here(self) -> Option<Role> {
         role_plus_one(byte(word(self.0 + WHEN_HERE), 0))
+    }
+
+    /// The role that operands of the role path-read play instead.
+    pub fn reads(self) -> Option<Role> {
+        role_plus_one(byte(word(self.0 + WHEN_READS), 0))
     }
 }
 

@@ -157,6 +157,7 @@ impl Writer {
         row.extend(operands);
         row.extend(effects);
         row.push(optional_role(when.here));
+        row.push(optional_role(when.reads));
         row
     }
 }

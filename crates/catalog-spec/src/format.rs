@@ -51,7 +51,7 @@ pub struct Opt {
     pub values: Vec<Role>,
     /// The value may be left out, and is only understood glued to the option.
     pub optional: bool,
-    /// The only values that are understood, `#` for a number; empty where every value is.
+    /// The only values that are understood: `#` for a number, `x*` for what begins with `x`; empty where every value is.
     pub known: Vec<String>,
 }
 
@@ -71,6 +71,8 @@ pub struct When {
     pub options: Vec<usize>,
     /// The operand grammar that replaces the entry's.
     pub operands: Option<Vec<Slot>>,
+    /// The role that operands of the role path-read play instead.
+    pub reads: Option<Role>,
     pub here: Option<Role>,
     /// What is done in addition.
     pub effects: Vec<EffectSpec>,
@@ -127,6 +129,8 @@ struct RawCommand {
 #[serde(deny_unknown_fields)]
 struct RawWhen {
     operands: Option<Spanned<String>>,
+    #[serde(rename = "path-read")]
+    reads: Option<Spanned<String>>,
     here: Option<Spanned<String>>,
     #[serde(default)]
     effects: Vec<Spanned<String>>,
@@ -224,7 +228,7 @@ impl Checker<'_, '_> {
             numeric: raw.numeric,
             inert: raw.inert,
             global: raw.global,
-            here: self.here(raw.here.as_ref()),
+            here: self.one_role(raw.here.as_ref()),
             effects: self.effects(&raw.effects),
             bare: self.effects(&raw.bare),
             whens: self.whens(raw, &options, style),
@@ -368,7 +372,7 @@ impl Checker<'_, '_> {
         role
     }
 
-    fn here(&mut self, text: Option<&Spanned<String>>) -> Option<Role> {
+    fn one_role(&mut self, text: Option<&Spanned<String>>) -> Option<Role> {
         text.and_then(|text| self.role(text, text.get_ref()))
     }
 
@@ -423,7 +427,8 @@ impl Checker<'_, '_> {
             whens.push(When {
                 options: indexes,
                 operands: when.operands.as_ref().map(|o| self.operands(Some(o), style)),
-                here: self.here(when.here.as_ref()),
+                reads: self.one_role(when.reads.as_ref()),
+                here: self.one_role(when.here.as_ref()),
                 effects: self.effects(&when.effects),
             });
         }
