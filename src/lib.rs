@@ -11,4 +11,5 @@ pub mod decision;
 pub mod effect;
 pub mod facts;
 pub mod judge;
+pub mod setup;
 pub mod shell;
