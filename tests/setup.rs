@@ -57,7 +57,9 @@ impl Home {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env_clear().current_dir(self.path("project"));
-        command.env("HOME", self.path("home")).env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()));
+        command
+            .env("HOME", self.path("home"))
+            .env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()));
         command.env("CLAUDE_CODE_MANAGED_SETTINGS_PATH", self.path("managed"));
         command
     }
@@ -70,7 +72,11 @@ impl Home {
 
     fn ok(&self, args: &str) -> String {
         let output = self.run(args);
-        assert!(output.status.success(), "{args}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{args}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -83,7 +89,9 @@ impl Home {
 
     fn names(&self, relative: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(relative)).unwrap();
-        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -154,7 +162,10 @@ fn everything_else_in_the_file_is_kept_in_its_order() {
         home.ok("install");
         let (before, after) = (parsed(shape), parsed(&home.settings()));
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        let kept: Vec<String> = keys(&after).into_iter().filter(|key| before.get(key).is_some()).collect();
+        let kept: Vec<String> = keys(&after)
+            .into_iter()
+            .filter(|key| before.get(key).is_some())
+            .collect();
         assert_eq!(kept, keys(&before));
         for key in keys(&before).iter().filter(|key| *key != "hooks") {
             assert_eq!(after[key], before[key]);
@@ -167,8 +178,14 @@ fn a_missing_file_is_made_private() {
     let home = Home::new();
     home.ok("install");
     let mode = |relative: &str| fs::metadata(home.path(relative)).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode("home/.claude"), mode("home/.claude/settings.json")), (0o700, 0o600));
-    assert_eq!(parsed(&home.settings()), json!({"hooks": {"PermissionRequest": [our_request_entry(BINARY)]}}));
+    assert_eq!(
+        (mode("home/.claude"), mode("home/.claude/settings.json")),
+        (0o700, 0o600)
+    );
+    assert_eq!(
+        parsed(&home.settings()),
+        json!({"hooks": {"PermissionRequest": [our_request_entry(BINARY)]}})
+    );
     assert!(home.settings().ends_with("}\n"));
 }
 
@@ -209,7 +226,15 @@ fn early_and_guard_go_into_one_entry_for_shell_tools() {
     let home = Home::new();
     home.ok("install --early --guard critical --guard-asks");
     let entry = &parsed(&home.settings())["hooks"]["PreToolUse"];
-    let args = json!(["hook", "--deadline", "5", "--early", "--guard", "critical", "--guard-asks"]);
+    let args = json!([
+        "hook",
+        "--deadline",
+        "5",
+        "--early",
+        "--guard",
+        "critical",
+        "--guard-asks"
+    ]);
     let hook = json!({"type": "command", "command": BINARY, "args": args, "timeout": 10});
     assert_eq!(*entry, json!([{"matcher": "Bash|Monitor", "hooks": [hook]}]));
 }
@@ -224,7 +249,10 @@ fn what_no_option_names_stays_and_what_one_takes_away_goes() {
     home.ok("install --no-guard");
     assert!(home.settings().contains("--early") && !home.settings().contains("--guard"));
     home.ok("install --no-early");
-    assert_eq!(parsed(&home.settings()), json!({"hooks": {"PermissionRequest": [our_request_entry(BINARY)]}}));
+    assert_eq!(
+        parsed(&home.settings()),
+        json!({"hooks": {"PermissionRequest": [our_request_entry(BINARY)]}})
+    );
 }
 
 #[test]
@@ -318,7 +346,10 @@ fn settings_that_the_host_passes_over_are_refused_and_not_touched() {
     for (faulty, path) in [
         (r#"{"hooks": []}"#, "`hooks`"),
         (r#"{"hooks": {"PermissionRequest": {}}}"#, "`hooks.PermissionRequest`"),
-        (r#"{"hooks": {"PreToolUse": [{"matcher": "*"}]}}"#, "`hooks.PreToolUse.0.hooks`"),
+        (
+            r#"{"hooks": {"PreToolUse": [{"matcher": "*"}]}}"#,
+            "`hooks.PreToolUse.0.hooks`",
+        ),
         (
             r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "timeout": "5"}]}]}}"#,
             "`hooks.PreToolUse.0.hooks.0.timeout`",
@@ -337,7 +368,10 @@ fn a_fault_that_costs_only_itself_is_named_and_not_in_the_way() {
     let home = Home::with_settings(r#"{"hooks": {"NoSuchEvent": [], "PostToolUse": {}}}"#);
     let output = home.run("install");
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && said.contains("NoSuchEvent") && said.contains("PostToolUse"), "{said}");
+    assert!(
+        output.status.success() && said.contains("NoSuchEvent") && said.contains("PostToolUse"),
+        "{said}"
+    );
     assert!(home.settings().contains("PermissionRequest"));
 }
 
@@ -355,7 +389,10 @@ fn a_dry_run_shows_the_change_and_writes_nothing() {
     let home = Home::with_settings("{\n  \"model\": \"opus\"\n}\n");
     let before = home.settings();
     let shown = home.ok("install --dry-run");
-    assert!(shown.contains("-  \"model\": \"opus\"\n+  \"model\": \"opus\",\n+  \"hooks\": {\n"), "{shown}");
+    assert!(
+        shown.contains("-  \"model\": \"opus\"\n+  \"model\": \"opus\",\n+  \"hooks\": {\n"),
+        "{shown}"
+    );
     assert!(shown.starts_with("--- "), "{shown}");
     assert_eq!(home.settings(), before);
     assert_eq!(home.names("home/.claude"), ["settings.json"]);
@@ -403,17 +440,29 @@ fn the_backup_holds_the_bytes_from_before() {
     let said = home.ok("install");
     let names = home.names("home/.claude");
     assert_eq!(names.len(), 2);
-    assert!(names[1].starts_with("settings.json.countersign-backup-2") && said.contains(&names[1]), "{said}");
-    assert_eq!(fs::read_to_string(home.path("home/.claude").join(&names[1])).unwrap(), shape);
+    assert!(
+        names[1].starts_with("settings.json.countersign-backup-2") && said.contains(&names[1]),
+        "{said}"
+    );
+    assert_eq!(
+        fs::read_to_string(home.path("home/.claude").join(&names[1])).unwrap(),
+        shape
+    );
 }
 
 #[test]
 fn when_the_disk_takes_no_byte_the_file_is_as_it_was() {
     let home = Home::with_settings("{\"model\": \"opus\"}");
     let mut limited = home.command("/bin/sh");
-    let output = limited.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" install", BINARY]).output().unwrap();
+    let output = limited
+        .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" install", BINARY])
+        .output()
+        .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && said.contains("nothing was changed"), "{said}");
+    assert!(
+        !output.status.success() && said.contains("nothing was changed"),
+        "{said}"
+    );
     assert_eq!(home.settings(), "{\"model\": \"opus\"}");
     assert_eq!(home.names("home/.claude"), ["settings.json"]);
 }
@@ -436,7 +485,10 @@ fn the_file_can_be_the_projects_or_a_named_one() {
     assert!(fs::read_to_string(&local).unwrap().contains("PermissionRequest"));
     home.ok("install --settings named.json");
     assert!(home.path("project/named.json").exists());
-    assert!(!home.path("home/.claude").exists(), "the person's own settings are not touched");
+    assert!(
+        !home.path("home/.claude").exists(),
+        "the person's own settings are not touched"
+    );
     home.ok("uninstall --project");
     assert_eq!(fs::read_to_string(&local).unwrap(), "{}\n");
 }
@@ -457,7 +509,14 @@ fn the_name_on_path_is_written_so_that_an_upgrade_keeps_working() {
     let link = home.path("bin/countersign");
     symlink(BINARY, &link).unwrap();
     let mut command = home.command("/bin/sh");
-    assert!(command.args(["-c", "countersign install"]).output().unwrap().status.success());
+    assert!(
+        command
+            .args(["-c", "countersign install"])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
     assert!(home.settings().contains(link.to_str().unwrap()), "{}", home.settings());
 }
 
@@ -467,7 +526,10 @@ fn purging_removes_configuration_and_state_and_says_what_remains() {
     home.write("home/.config/countersign/config.toml", "");
     home.write("home/.local/state/countersign/audit.jsonl", "");
     let said = home.ok("uninstall");
-    assert!(said.contains(".config/countersign") && said.contains("--purge") && said.contains(BINARY), "{said}");
+    assert!(
+        said.contains(".config/countersign") && said.contains("--purge") && said.contains(BINARY),
+        "{said}"
+    );
     home.ok("uninstall --purge --dry-run");
     assert!(home.path("home/.config/countersign").exists());
     home.ok("uninstall --purge");
@@ -480,7 +542,10 @@ fn every_shell_gets_its_completions() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = home.ok(&format!("completions {shell}"));
-        assert!(script.contains("countersign") && script.contains("uninstall"), "{shell}");
+        assert!(
+            script.contains("countersign") && script.contains("uninstall"),
+            "{shell}"
+        );
     }
 }
 
@@ -504,16 +569,25 @@ esac"#
     fn installed(script: &str) -> Home {
         let home = Home::new();
         home.script("bin/countersign", script);
-        home.write("home/.claude/settings.json", &settings(&home, json!({}), json!({"permissions": {"defaultMode": "default"}})));
+        home.write(
+            "home/.claude/settings.json",
+            &settings(&home, json!({}), json!({"permissions": {"defaultMode": "default"}})),
+        );
         home
     }
 
     /// Settings with our entry, its hook and the root changed by what is given.
     fn settings(home: &Home, hook: Value, root: Value) -> String {
         let mut entry = our_request_entry(home.path("bin/countersign").to_str().unwrap());
-        entry["hooks"][0].as_object_mut().unwrap().extend(hook.as_object().unwrap().clone());
+        entry["hooks"][0]
+            .as_object_mut()
+            .unwrap()
+            .extend(hook.as_object().unwrap().clone());
         let mut settings = json!({"hooks": {"PermissionRequest": [entry]}});
-        settings.as_object_mut().unwrap().extend(root.as_object().unwrap().clone());
+        settings
+            .as_object_mut()
+            .unwrap()
+            .extend(root.as_object().unwrap().clone());
         settings.to_string()
     }
 
@@ -549,7 +623,12 @@ esac"#
 
     #[test]
     fn nothing_wired_is_a_failure() {
-        expect(&Home::new(), 1, "fail wired", "no permission prompt reaches Countersign");
+        expect(
+            &Home::new(),
+            1,
+            "fail wired",
+            "no permission prompt reaches Countersign",
+        );
     }
 
     #[test]
@@ -560,7 +639,12 @@ esac"#
 
     #[test]
     fn a_hook_that_lets_nothing_through_is_warned_of() {
-        expect(&installed(&format!("{VERSION}\necho '{{}}'")), 0, "warn answer", "keeps its prompt");
+        expect(
+            &installed(&format!("{VERSION}\necho '{{}}'")),
+            0,
+            "warn answer",
+            "keeps its prompt",
+        );
     }
 
     #[test]
@@ -611,7 +695,10 @@ esac"#
         home.write("project/.claude/settings.local.json", r#"{"disableAllHooks": true}"#);
         expect(&home, 1, "fail switched-off", "settings.local.json");
         let home = installed(&sound());
-        home.write("managed/managed-settings.d/10-hooks.json", r#"{"allowManagedHooksOnly": true}"#);
+        home.write(
+            "managed/managed-settings.d/10-hooks.json",
+            r#"{"allowManagedHooksOnly": true}"#,
+        );
         expect(&home, 1, "fail switched-off", "organisation");
     }
 
@@ -620,12 +707,36 @@ esac"#
         let cases = [
             (json!({}), "warn mode", "none set"),
             (json!({"disableAutoMode": "disable"}), "ok mode", "disabled"),
-            (json!({"permissions": {"disableAutoMode": "disable"}}), "ok mode", "disabled"),
-            (json!({"permissions": {"defaultMode": "acceptEdits"}}), "ok mode", "acceptEdits"),
-            (json!({"permissions": {"defaultMode": "auto"}}), "warn mode", "never come"),
-            (json!({"permissions": {"defaultMode": "plan"}}), "warn mode", "never come"),
-            (json!({"permissions": {"defaultMode": "dontAsk"}}), "warn mode", "not called"),
-            (json!({"permissions": {"defaultMode": "bypassPermissions"}}), "warn mode", "asks nothing"),
+            (
+                json!({"permissions": {"disableAutoMode": "disable"}}),
+                "ok mode",
+                "disabled",
+            ),
+            (
+                json!({"permissions": {"defaultMode": "acceptEdits"}}),
+                "ok mode",
+                "acceptEdits",
+            ),
+            (
+                json!({"permissions": {"defaultMode": "auto"}}),
+                "warn mode",
+                "never come",
+            ),
+            (
+                json!({"permissions": {"defaultMode": "plan"}}),
+                "warn mode",
+                "never come",
+            ),
+            (
+                json!({"permissions": {"defaultMode": "dontAsk"}}),
+                "warn mode",
+                "not called",
+            ),
+            (
+                json!({"permissions": {"defaultMode": "bypassPermissions"}}),
+                "warn mode",
+                "asks nothing",
+            ),
         ];
         let home = installed(&sound());
         for (root, start, part) in cases {
@@ -637,9 +748,15 @@ esac"#
     #[test]
     fn the_projects_mode_wins_over_the_persons_and_the_organisations_over_both() {
         let home = installed(&sound());
-        home.write("project/.claude/settings.json", r#"{"permissions": {"defaultMode": "acceptEdits"}}"#);
+        home.write(
+            "project/.claude/settings.json",
+            r#"{"permissions": {"defaultMode": "acceptEdits"}}"#,
+        );
         expect(&home, 0, "ok mode", "project/.claude/settings.json");
-        home.write("managed/managed-settings.json", r#"{"permissions": {"defaultMode": "dontAsk"}}"#);
+        home.write(
+            "managed/managed-settings.json",
+            r#"{"permissions": {"defaultMode": "dontAsk"}}"#,
+        );
         expect(&home, 0, "warn mode", "managed-settings.json");
     }
 
@@ -659,7 +776,9 @@ esac"#
         let home = Home::new();
         home.ok("install --early");
         let (_, found) = examined(&home);
-        let covered = found.iter().any(|line| line.starts_with("ok mode") && line.contains("before shell commands"));
+        let covered = found
+            .iter()
+            .any(|line| line.starts_with("ok mode") && line.contains("before shell commands"));
         assert!(covered, "{found:#?}");
     }
 
@@ -672,7 +791,11 @@ esac"#
         home.write("project/.claude/settings.json", rival);
         expect(&home, 0, "warn rival", r"yes-man \u{1b}[2K");
         let (_, found) = examined(&home);
-        assert_eq!(found.iter().filter(|line| line.contains("rival")).count(), 1, "{found:#?}");
+        assert_eq!(
+            found.iter().filter(|line| line.contains("rival")).count(),
+            1,
+            "{found:#?}"
+        );
     }
 
     #[test]
@@ -695,7 +818,12 @@ esac"#
         let hooks = json!({"hooks": {"PermissionRequest": [{"matcher": "*", "hooks": [hook]}]}});
         home.write(&format!("{dir}/hooks.json"), &hooks.to_string());
         expect(&home, 0, "warn twin", "hooks.json");
-        expect(&home, 0, "ok answer", "hooks.json (PermissionRequest): `echo ready | wc -c` is allowed");
+        expect(
+            &home,
+            0,
+            "ok answer",
+            "hooks.json (PermissionRequest): `echo ready | wc -c` is allowed",
+        );
     }
 
     #[test]
@@ -723,6 +851,9 @@ esac"#
     fn the_words_for_a_person_say_what_to_do() {
         let output = Home::new().run("doctor");
         let said = String::from_utf8(output.stdout).unwrap();
-        assert!(said.contains("fail  wired: ") && said.contains("-> run `countersign install`"), "{said}");
+        assert!(
+            said.contains("fail  wired: ") && said.contains("-> run `countersign install`"),
+            "{said}"
+        );
     }
 }

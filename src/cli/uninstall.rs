@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 
 use super::install::{Target, diff};
 use crate::setup::file::SettingsFile;
 use crate::setup::own;
-use crate::setup::wiring::{self, Keep};
+use crate::setup::wiring;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -68,24 +69,19 @@ fn take_out(path: &Path, file: &SettingsFile, dry_run: bool) -> Result<()> {
 /// The text without our entries: the bytes from before the installation where a backup shows them, else without
 /// whatever got empty.
 fn without_ours(file: &SettingsFile, before: &str) -> Result<String> {
-    let bare = wiring::unwire(before, Keep::Nothing)?;
+    let bare = wiring::unwire(before, &Value::Null)?;
     if before.trim().is_empty() || bare == before {
         return Ok(before.to_owned());
     }
-    let mut candidates = vec![bare.clone()];
-    for keep in [Keep::Hooks, Keep::Event] {
-        candidates.push(wiring::unwire(before, keep)?);
+    for backup in file.backups() {
+        let Ok(text) = fs::read_to_string(backup) else { continue };
+        let earlier = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
+        let was_blank = text.is_empty() && bare.trim() == "{}";
+        if was_blank || wiring::unwire(before, &earlier)? == text {
+            return Ok(text);
+        }
     }
-    if bare.trim() == "{}" {
-        candidates.push(String::new());
-    }
-    let backups: Vec<String> = file
-        .backups()
-        .iter()
-        .filter_map(|path| fs::read_to_string(path).ok())
-        .collect();
-    let known = candidates.into_iter().find(|candidate| backups.contains(candidate));
-    Ok(known.unwrap_or(bare))
+    Ok(bare)
 }
 
 fn purge(own: &[PathBuf], dry_run: bool) -> Result<()> {

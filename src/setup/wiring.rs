@@ -183,7 +183,7 @@ pub fn wire(text: &str, wanted: &Wiring) -> Result<String> {
         let settings = document.value()?;
         match wanted.group(event) {
             Some(group) => put(&mut document, &settings, event, &group)?,
-            None => drop_ours(&mut document, &settings, event, None, Keep::Nothing)?,
+            None => drop_ours(&mut document, &settings, event, None, &Value::Null)?,
         }
     }
     Ok(document.text().to_owned())
@@ -206,7 +206,7 @@ fn put(document: &mut Document, settings: &Value, event: &str, wanted: &Value) -
         document.replace(&[Step::Key("hooks"), Step::Key(event), Step::Index(index)], wanted)?;
     }
     // Without a place of its own, another's group that held ours keeps its other hooks and a new one is made.
-    drop_ours(document, settings, event, place, Keep::Nothing)?;
+    drop_ours(document, settings, event, place, &Value::Null)?;
     if place.is_some() {
         return Ok(());
     }
@@ -220,29 +220,25 @@ fn put(document: &mut Document, settings: &Value, event: &str, wanted: &Value) -
     document.append_element(&[Step::Key("hooks"), Step::Key(event)], wanted)
 }
 
-/// How much of the surroundings of a removed entry is left standing when it gets empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    Nothing,
-    /// `"hooks": {}`
-    Hooks,
-    /// `"hooks": {"PermissionRequest": []}`
-    Event,
-}
-
-/// The settings without any entry of ours.
-pub fn unwire(text: &str, keep: Keep) -> Result<String> {
+/// The settings without any entry of ours, and without what gets empty by that, unless `earlier` settings have it too.
+pub fn unwire(text: &str, earlier: &Value) -> Result<String> {
     let mut document = Document::parse(text)?;
     let settings = document.value()?;
     let events = settings.get("hooks").and_then(Value::as_object);
     for event in events.into_iter().flatten().map(|(event, _)| event) {
-        drop_ours(&mut document, &settings, event, None, keep)?;
+        drop_ours(&mut document, &settings, event, None, earlier)?;
     }
     Ok(document.text().to_owned())
 }
 
 /// Removes our hooks of one event, backwards so that places stay true, and what gets empty by it.
-fn drop_ours(document: &mut Document, settings: &Value, event: &str, spare: Option<usize>, keep: Keep) -> Result<()> {
+fn drop_ours(
+    document: &mut Document,
+    settings: &Value,
+    event: &str,
+    spare: Option<usize>,
+    earlier: &Value,
+) -> Result<()> {
     let all = hooks(settings);
     let ours: Vec<_> = all
         .iter()
@@ -263,9 +259,12 @@ fn drop_ours(document: &mut Document, settings: &Value, event: &str, spare: Opti
         }
         removed = true;
     }
-    if removed && keep != Keep::Event && document.is_empty(&[Step::Key("hooks"), Step::Key(event)])? {
+    if removed
+        && earlier.pointer(&format!("/hooks/{event}")).is_none()
+        && document.is_empty(&[Step::Key("hooks"), Step::Key(event)])?
+    {
         document.remove(&[Step::Key("hooks"), Step::Key(event)])?;
-        if keep != Keep::Hooks && document.is_empty(&[Step::Key("hooks")])? {
+        if earlier.get("hooks").is_none() && document.is_empty(&[Step::Key("hooks")])? {
             document.remove(&[Step::Key("hooks")])?;
         }
     }
