@@ -20,5 +20,6 @@ pub mod policy;
 pub mod questions;
 pub mod report;
 pub mod risk;
+pub mod setup;
 pub mod shell;
 pub mod wire;

@@ -1,8 +1,46 @@
+//! `countersign doctor`: prints what is wired, what stands in the way, and what to do.
+
 use std::process::ExitCode;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {}
+use anyhow::Result;
+use serde_json::{Value, json};
 
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("`doctor` is not built yet")
+use crate::setup::doctor::{Finding, Given, Mark, examine};
+use crate::setup::host::Places;
+use crate::setup::own;
+
+/// Ends with 0 when everything is in order or only warned about, with 1 when something fails.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> Result<ExitCode> {
+    let given = Given {
+        places: Places::find()?,
+        path: std::env::var_os("PATH").unwrap_or_default(),
+        own: own::config_dir().into_iter().chain(own::state_dir()).collect(),
+        paused: None,
+    };
+    let findings = examine(&given);
+    let failed = findings.iter().any(|finding| finding.mark == Mark::Fail);
+    if args.json {
+        let listed: Vec<Value> = findings.iter().map(Finding::to_json).collect();
+        println!(
+            "{}",
+            json!({"version": env!("CARGO_PKG_VERSION"), "ok": !failed, "findings": listed})
+        );
+    } else {
+        findings.iter().for_each(print);
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn print(finding: &Finding) {
+    println!("{:<4}  {}: {}", finding.mark.as_str(), finding.topic, finding.what);
+    if let Some(remedy) = &finding.remedy {
+        println!("      -> {remedy}");
+    }
 }

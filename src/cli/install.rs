@@ -1,8 +1,220 @@
+//! `countersign install`: adds our entries to the host's settings.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {}
+use anyhow::{Context, Result, bail};
+use clap::builder::PossibleValuesParser;
+use serde_json::Value;
+use similar::TextDiff;
 
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("`install` is not built yet")
+use crate::effect::Tier;
+use crate::setup::file::SettingsFile;
+use crate::setup::host::{self, Places, Weight};
+use crate::setup::json::Document;
+use crate::setup::own;
+use crate::setup::wiring::{self, Guard, Wiring};
+
+/// Without a terminal nothing is asked: the entry for permission prompts is written, and what no option names stays
+/// as it is now (at first: not early, no guard).
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: Target,
+
+    /// Also allow harmless calls before a prompt is considered: no dialog flashes up, and it works in auto mode too
+    #[arg(long, overrides_with = "no_early")]
+    early: bool,
+
+    /// Answer permission prompts only
+    #[arg(long)]
+    no_early: bool,
+
+    /// Deny shell commands at or above this tier in every mode, auto mode included
+    #[arg(long, value_name = "TIER", overrides_with = "no_guard", value_parser = PossibleValuesParser::new(["high", "critical"]))]
+    guard: Option<String>,
+
+    /// Let the guard ask you instead of denying
+    #[arg(long, requires = "guard")]
+    guard_asks: bool,
+
+    /// Take the guard away
+    #[arg(long)]
+    no_guard: bool,
+
+    /// Ask nothing and take the recommended answers (early: yes)
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// Which settings file, and whether it is really written.
+#[derive(Debug, clap::Args)]
+pub struct Target {
+    /// The settings file [default: settings.json in CLAUDE_CONFIG_DIR or ~/.claude]
+    #[arg(long, value_name = "PATH", conflicts_with = "project")]
+    settings: Option<PathBuf>,
+
+    /// This project only: .claude/settings.local.json, which is yours, and not settings.json, which others share
+    #[arg(long)]
+    project: bool,
+
+    /// Show the change and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+impl Target {
+    pub fn path(&self) -> Result<PathBuf> {
+        match &self.settings {
+            Some(path) => Ok(path.clone()),
+            None if self.project => Ok(Places::find()?.local_settings()),
+            None => Ok(Places::find()?.user_settings()),
+        }
+    }
+}
+
+pub fn run(args: Args) -> Result<ExitCode> {
+    let path = args.target.path()?;
+    let file = SettingsFile::read(&path)?;
+    let before = file.text()?;
+    let settings = read(&path, before)?;
+    let asks = io::stdin().is_terminal() && io::stderr().is_terminal() && !args.yes && !args.target.dry_run;
+    let wanted = wanted(&args, &settings, asks)?;
+    let after = wiring::wire(before, &wanted).with_context(|| unchanged(&path))?;
+    check(&path, &after)?;
+
+    if after == before {
+        println!("Already installed in {}; nothing to change.", path.display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.target.dry_run {
+        print!("{}", diff(&path, before, &after));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if asks {
+        eprint!("{}", diff(&path, before, &after));
+        if !ask("Write this?")? {
+            println!("Nothing was changed.");
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    let backup = file.replace(&after)?;
+    report(&path, &wanted, backup.as_deref());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn wanted(args: &Args, settings: &Value, asks: bool) -> Result<Wiring> {
+    let binary = own::binary().context("this program cannot find its own file")?;
+    let binary = binary.into_os_string().into_string();
+    let binary =
+        binary.map_err(|path| anyhow::anyhow!("{} is not UTF-8, so it cannot be written into JSON", path.display()))?;
+    let (early_now, guard_now) = wiring::present(settings);
+    let early = match (args.early, args.no_early) {
+        (true, _) => true,
+        (_, true) => false,
+        _ if early_now || args.yes => true,
+        _ => asks && ask(EARLY_QUESTION)?,
+    };
+    let chosen = args.guard.as_deref().and_then(Tier::parse).map(|tier| Guard {
+        tier,
+        asks: args.guard_asks,
+    });
+    let guard = if args.no_guard { None } else { chosen.or(guard_now) };
+    Ok(Wiring { binary, early, guard })
+}
+
+const EARLY_QUESTION: &str = "Allow harmless shell commands early, before Claude Code considers a prompt? \
+     Then no dialog flashes up, and it works in auto mode too.";
+
+/// Asks on the terminal; an empty answer means yes.
+fn ask(question: &str) -> Result<bool> {
+    loop {
+        eprint!("{question} [Y/n] ");
+        io::stderr().flush()?;
+        let mut answer = String::new();
+        if io::stdin().read_line(&mut answer)? == 0 {
+            bail!("no answer came, so nothing was changed");
+        }
+        match answer.trim().to_lowercase().as_str() {
+            "" | "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => eprintln!("Please answer y or n."),
+        }
+    }
+}
+
+/// The settings as they are, if the host takes them.
+///
+/// # Errors
+/// When they are not JSON, or the host would pass over the whole file; it then says what to mend.
+pub fn read(path: &Path, text: &str) -> Result<Value> {
+    let document = Document::parse(text)
+        .with_context(|| format!("{} is not the JSON that Claude Code reads", path.display()))
+        .with_context(|| "it was left as it is; mend it (no comments, no trailing commas) and run this again")?;
+    let settings = document.value()?;
+    let faults = host::faults(&settings);
+    for fault in faults.iter().filter(|fault| fault.weight == Weight::Entry) {
+        eprintln!(
+            "countersign: note: in {} {fault}; Claude Code passes over it",
+            path.display()
+        );
+    }
+    if let Some(fault) = faults.iter().find(|fault| fault.weight == Weight::Void) {
+        bail!(
+            "in {} {fault}. Claude Code passes over the whole file because of that, hooks and permission rules included. \
+             It was left as it is; mend this and run again",
+            path.display()
+        );
+    }
+    Ok(settings)
+}
+
+/// Nothing that the host would refuse is ever written.
+fn check(path: &Path, after: &str) -> Result<()> {
+    let faults = host::faults(&Document::parse(after)?.value()?);
+    match faults.into_iter().find(|fault| fault.weight == Weight::Void) {
+        Some(fault) => bail!(
+            "the change would make a file that Claude Code refuses ({fault}). {}",
+            unchanged(path)
+        ),
+        None => Ok(()),
+    }
+}
+
+fn unchanged(path: &Path) -> String {
+    format!("{} was left as it is", path.display())
+}
+
+/// The change as a unified diff.
+pub fn diff(path: &Path, before: &str, after: &str) -> String {
+    let name = path.display().to_string();
+    TextDiff::from_lines(before, after)
+        .unified_diff()
+        .header(&name, &name)
+        .to_string()
+}
+
+fn report(path: &Path, wired: &Wiring, backup: Option<&Path>) {
+    println!("Installed in {}:", path.display());
+    println!("  permission prompts: answered by {}", wired.binary);
+    if wired.early {
+        println!("  harmless shell commands: allowed before a prompt is considered");
+    }
+    if let Some(guard) = wired.guard {
+        let does = if guard.asks { "brought to you" } else { "denied" };
+        println!(
+            "  shell commands of tier {} and above: {does} in every mode",
+            guard.tier
+        );
+    }
+    if let Some(backup) = backup {
+        println!("The file as it was: {}", backup.display());
+    }
+    if Path::new(&wired.binary).starts_with(std::env::current_dir().unwrap_or_default()) {
+        println!("Warning: the program lies in the directory you are in. An agent that works here can replace it.");
+    }
+    println!(
+        "Running sessions take it up within seconds. Check with `countersign doctor`, undo with `countersign uninstall`."
+    );
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 mod classify;
 mod completions;
@@ -41,6 +41,11 @@ enum Command {
     On(on::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
+}
+
+/// The whole grammar of the command line.
+fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the command that the arguments name.

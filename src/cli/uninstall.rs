@@ -1,8 +1,108 @@
+//! `countersign uninstall`: takes our entries out of the host's settings.
+
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {}
+use anyhow::{Context, Result};
+use serde_json::Value;
 
-pub fn run(_args: Args) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("`uninstall` is not built yet")
+use super::install::{Target, diff};
+use crate::setup::file::SettingsFile;
+use crate::setup::own;
+use crate::setup::wiring;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: Target,
+
+    /// Also remove Countersign's own configuration and state
+    #[arg(long)]
+    purge: bool,
+}
+
+pub fn run(args: Args) -> Result<ExitCode> {
+    let path = args.target.path()?;
+    let file = SettingsFile::read(&path)?;
+    if file.exists() {
+        take_out(&path, &file, args.target.dry_run)?;
+    } else {
+        println!("There is no {}; nothing to remove.", path.display());
+    }
+    let own: Vec<PathBuf> = own::config_dir()
+        .into_iter()
+        .chain(own::state_dir())
+        .filter(|dir| dir.exists())
+        .collect();
+    if args.purge {
+        purge(&own, args.target.dry_run)?;
+    }
+    if !args.target.dry_run {
+        remains(if args.purge { &[] } else { &own });
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn take_out(path: &Path, file: &SettingsFile, dry_run: bool) -> Result<()> {
+    let before = file.text()?;
+    let after = without_ours(file, before).with_context(|| {
+        format!(
+            "{} is not the JSON that Claude Code reads, so it was left as it is; mend it and run this again",
+            path.display()
+        )
+    })?;
+    if after == before {
+        println!("Countersign is not in {}; nothing to remove.", path.display());
+    } else if dry_run {
+        print!("{}", diff(path, before, &after));
+    } else {
+        let backup = file.replace(&after)?;
+        println!("Removed from {}.", path.display());
+        if let Some(backup) = backup {
+            println!("The file as it was: {}", backup.display());
+        }
+    }
+    Ok(())
+}
+
+/// The text without our entries: the bytes from before the installation where a backup shows them, else without
+/// whatever got empty.
+fn without_ours(file: &SettingsFile, before: &str) -> Result<String> {
+    let bare = wiring::unwire(before, &Value::Null)?;
+    if before.trim().is_empty() || bare == before {
+        return Ok(before.to_owned());
+    }
+    for backup in file.backups() {
+        let Ok(text) = fs::read_to_string(backup) else { continue };
+        let earlier = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
+        let was_blank = text.is_empty() && bare.trim() == "{}";
+        if was_blank || wiring::unwire(before, &earlier)? == text {
+            return Ok(text);
+        }
+    }
+    Ok(bare)
+}
+
+fn purge(own: &[PathBuf], dry_run: bool) -> Result<()> {
+    for dir in own {
+        if dry_run {
+            println!("Would remove {}", dir.display());
+        } else {
+            fs::remove_dir_all(dir).with_context(|| format!("{} cannot be removed", dir.display()))?;
+            println!("Removed {}.", dir.display());
+        }
+    }
+    Ok(())
+}
+
+fn remains(own: &[PathBuf]) {
+    println!("What remains:");
+    for dir in own {
+        println!("  {} (remove with `countersign uninstall --purge`)", dir.display());
+    }
+    if let Ok(binary) = own::binary() {
+        println!("  {} (remove with `rm`)", binary.display());
+    }
+    println!("  backups beside the settings file, named *.countersign-backup-* (remove with `rm`)");
 }
