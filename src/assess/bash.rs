@@ -15,8 +15,8 @@ use crate::shell::ast::{
     Arithmetic, AssignedValue, Assignment, CaseArm, Command, Condition, Connector, Item, Parameter, ParameterOperation,
     Part, Pipeline, Redirect, RedirectKind, Script, Stage, Word,
 };
+use crate::shell::expansion::{PatternPart, Surroundings, expand, expand_single};
 use crate::shell::state::State;
-use crate::shell::words::{PatternPart, Surroundings, expand, expand_single};
 use crate::shell::{self, Arg, Span, Value};
 
 /// How many wrappers and scripts may stand inside one another.

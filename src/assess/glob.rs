@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::facts::Facts;
-use crate::shell::words::PatternPart;
+use crate::shell::expansion::PatternPart;
 
 /// At most this many paths are matched; past it the answer is not known.
 const MAX_MATCHES: usize = 1024;

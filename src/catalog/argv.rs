@@ -581,6 +581,7 @@ fn is_known(known: &str, value: &Value) -> bool {
         || match value {
             Value::Literal(text) => listed(text),
             Value::OneOf(texts) => texts.iter().all(listed),
+            Value::Under(_) => false,
             Value::Unknown { prefix, single } => *single && begins(prefix),
         }
 }

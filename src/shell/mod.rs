@@ -4,11 +4,11 @@
 //! never recurses past a bound and takes linear time. It knows no policy, no files and no host.
 
 pub mod ast;
+pub mod expansion;
 mod parser;
 mod scan;
 pub mod state;
 mod value;
-pub mod words;
 
 pub use ast::Span;
 pub use parser::{MAX_BYTES, Refusal, parse};
