@@ -160,6 +160,16 @@ pub struct Word {
     pub span: Span,
 }
 
+impl Word {
+    /// The text of a word that is one unquoted literal.
+    pub fn as_bare_literal(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [Part::Literal(text)] => Some(text),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     /// Unquoted literal text without any special meaning.

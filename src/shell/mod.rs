@@ -3,12 +3,22 @@
 //! Promises: what `parse` accepts, bash accepts; every command that bash would run stands in the tree. It never panics,
 //! never recurses past a bound and takes linear time. It knows no policy, no files and no host.
 
+mod arithmetic;
 pub mod ast;
+mod backquotes;
+mod compound;
+mod conditions;
+mod cursor;
 pub mod expansion;
+mod here_documents;
+mod parameters;
 mod parser;
+mod quotes;
+mod redirects;
 mod scan;
 pub mod state;
 mod value;
+mod words;
 
 pub use ast::Span;
 pub use parser::{MAX_BYTES, Refusal, parse};

@@ -1,0 +1,174 @@
+//! Runs the real shells on many scripts: as nobody, without network, programs or a writable file system.
+
+use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// An id that owns nothing.
+const NOBODY: u32 = 65_534;
+/// How long one shell may take over all its scripts, from its start; then it is killed and the test fails.
+const PATIENCE: Duration = Duration::from_secs(900);
+
+/// Reads scripts from standard input, each ended by NUL; writes a status and the messages for each.
+const CHECK_BASH: &str = r#"
+while IFS= read -r -d '' source; do
+  message=$(eval "set -n
+$source" 2>&1); printf '%s\0%s\0' "$?" "$message"
+done"#;
+
+/// zsh parses all that `eval` is given before it runs any of it.
+const CHECK_ZSH: &str = r#"
+while IFS= read -r -d '' source; do
+  message=$(eval "exit 0
+$source" 2>&1); printf '%s\0%s\0' "$?" "$message"
+done"#;
+
+/// Runs each script; writes `NUMBER NAME` for every command that the shell did not find.
+const RUN_BASH: &str = r#"
+exec 200>&1
+FUNCNEST=6 NUMBER=0
+command_not_found_handle() { printf '%s %s\0' "$NUMBER" "$1" >&200; return $((RANDOM % 2)); }
+while IFS= read -r -d '' source; do
+  (ulimit -t 1; eval "$source") </dev/null >/dev/null 2>&1
+  NUMBER=$((NUMBER + 1))
+done"#;
+
+const RUN_ZSH: &str = r#"
+setopt no_nomatch
+zmodload zsh/datetime
+exec 9>&1
+FUNCNEST=6 NUMBER=0
+command_not_found_handler() { printf '%s %s\0' "$NUMBER" "$1" >&9; return $((${EPOCHREALTIME##*.} % 2)); }
+while IFS= read -r -d '' source; do
+  (ulimit -t 1; eval "$source") </dev/null >/dev/null 2>&1
+  NUMBER=$((NUMBER + 1))
+done"#;
+
+/// For each script, whether `shell` accepts its syntax, and what it said.
+pub fn checked(shell: Shell, scripts: &[String]) -> Vec<(bool, String)> {
+    let driver = match shell {
+        Shell::Bash => CHECK_BASH,
+        Shell::Zsh => CHECK_ZSH,
+    };
+    let fields = run(shell, driver, scripts);
+    let answers: Vec<(bool, String)> = fields
+        .chunks(2)
+        .map(|pair| (pair[0] == "0" && !pair[1].contains("here-document"), pair[1].clone()))
+        .collect();
+    assert_eq!(answers.len(), scripts.len(), "{shell:?} stopped before its last script");
+    answers
+}
+
+/// For each script, the names of the commands that `shell` tried to run.
+pub fn tried(shell: Shell, scripts: &[String]) -> Vec<Vec<String>> {
+    let driver = match shell {
+        Shell::Bash => RUN_BASH,
+        Shell::Zsh => RUN_ZSH,
+    };
+    let mut names = vec![Vec::new(); scripts.len()];
+    for record in run(shell, driver, scripts) {
+        let (number, name) = record.split_once(' ').expect("the driver writes a number and a name");
+        // A script may close or reuse the log's descriptor; what it writes there itself has no number.
+        if let Some(names) = number.parse().ok().and_then(|number: usize| names.get_mut(number)) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Shell {
+    Bash,
+    Zsh,
+}
+
+fn run(shell: Shell, driver: &str, scripts: &[String]) -> Vec<String> {
+    let mut child = start(shell, driver);
+    let mut input = child.stdin.take().expect("standard input is a pipe");
+    let bytes: Vec<u8> = scripts.iter().flat_map(|script| script.bytes().chain([0])).collect();
+    let feeder = std::thread::spawn(move || input.write_all(&bytes));
+    let mut output = child.stdout.take().expect("standard output is a pipe");
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let result = output.read_to_end(&mut text).map(|_| text);
+        sender.send(()).ok();
+        result
+    });
+    let in_time = receiver.recv_timeout(PATIENCE).is_ok();
+    child.kill().ok();
+    child.wait().expect("the shell can be waited for");
+    let text = reader
+        .join()
+        .expect("the reader does not panic")
+        .expect("the shell's output can be read");
+    feeder
+        .join()
+        .expect("the feeder does not panic")
+        .expect("the shell reads all scripts");
+    assert!(in_time, "{shell:?} did not finish within {PATIENCE:?}");
+    let text = String::from_utf8_lossy(&text);
+    let mut fields: Vec<String> = text.split('\0').map(str::to_owned).collect();
+    fields.pop();
+    fields
+}
+
+fn start(shell: Shell, driver: &str) -> Child {
+    let mut command = Command::new("bwrap");
+    command.args([
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+    ]);
+    command.args(["--tmpfs", "/tmp", "--dir", "/tmp/w", "--chdir", "/tmp/w", "--clearenv"]);
+    command.args([
+        "--setenv",
+        "PATH",
+        "/nonexistent",
+        "--setenv",
+        "HOME",
+        "/tmp/w",
+        "--setenv",
+        "LC_ALL",
+        "C.UTF-8",
+    ]);
+    match shell {
+        Shell::Bash => command.args(["/bin/bash", "--norc", "--noprofile", "-c"]),
+        Shell::Zsh => command.args(["/bin/zsh", "-f", "-c"]),
+    };
+    command.arg(format!("ulimit -f 2000; ulimit -c 0; {driver}"));
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let root = std::fs::metadata("/proc/self").expect("/proc is mounted").uid() == 0;
+    if root {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+        .spawn()
+        .unwrap_or_else(|error| panic!("these tests need the program bwrap (bubblewrap): {error}"))
+}
+
+/// Panics with the name of the first program that the tests need and do not find.
+pub fn check_programs() {
+    for (program, path) in [
+        ("bash", "/bin/bash"),
+        ("zsh", "/bin/zsh"),
+        ("bwrap (bubblewrap)", "/usr/bin/bwrap"),
+    ] {
+        assert!(
+            std::path::Path::new(path).exists(),
+            "these tests need the program {program}, at {path}"
+        );
+    }
+}

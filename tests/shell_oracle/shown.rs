@@ -1,0 +1,216 @@
+//! What a tree shows: the names of all its commands, in every branch, body and substitution.
+
+use std::collections::BTreeSet;
+
+use countersign::shell::ast::*;
+
+#[derive(Default)]
+pub struct Shown {
+    names: BTreeSet<String>,
+    /// Literal text that can become the name of a command whose word is not known.
+    loose: String,
+    any_loose: bool,
+}
+
+impl Shown {
+    pub fn of(script: &Script) -> Self {
+        let mut shown = Shown::default();
+        shown.script(script);
+        shown
+    }
+
+    /// Whether a command that a shell ran stands in the tree.
+    pub fn shows(&self, name: &str) -> bool {
+        let pieces = || {
+            name.split(|c: char| !c.is_alphanumeric())
+                .filter(|piece| !piece.is_empty())
+        };
+        self.names.contains(name) || (self.any_loose && pieces().all(|piece| self.loose.contains(piece)))
+    }
+
+    fn script(&mut self, script: &Script) {
+        for item in &script.items {
+            self.pipeline(&item.first);
+            item.rest.iter().for_each(|(_, pipeline)| self.pipeline(pipeline));
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        pipeline.stages.iter().for_each(|stage| self.stage(stage));
+    }
+
+    fn stage(&mut self, stage: &Stage) {
+        for redirect in &stage.redirects {
+            match &redirect.kind {
+                RedirectKind::Read(word)
+                | RedirectKind::Write(word)
+                | RedirectKind::Append(word)
+                | RedirectKind::WriteBoth(word)
+                | RedirectKind::AppendBoth(word)
+                | RedirectKind::ReadWrite(word)
+                | RedirectKind::HereDoc(word)
+                | RedirectKind::HereString(word) => self.word(word),
+                RedirectKind::Duplicate(_) | RedirectKind::Close => {}
+            }
+        }
+        self.command(&stage.command);
+    }
+
+    fn command(&mut self, command: &Command) {
+        match command {
+            Command::Simple { assignments, words } => self.simple(assignments, words),
+            Command::Group(script) | Command::Subshell(script) => self.script(script),
+            Command::If { branches, otherwise } => {
+                for (condition, body) in branches {
+                    self.script(condition);
+                    self.script(body);
+                }
+                otherwise.iter().for_each(|body| self.script(body));
+            }
+            Command::While { condition, body, .. } => {
+                self.script(condition);
+                self.script(body);
+            }
+            Command::For { words, body, .. } => {
+                words.iter().flatten().for_each(|word| self.loose_word(word));
+                self.script(body);
+            }
+            Command::Case { subject, arms } => {
+                self.word(subject);
+                for arm in arms {
+                    arm.patterns.iter().for_each(|word| self.word(word));
+                    self.script(&arm.body);
+                }
+            }
+            Command::Test(condition) => self.condition(condition),
+            Command::Arithmetic(arithmetic) => self.parts(&arithmetic.parts),
+            Command::Function { body, .. } => self.stage(body),
+        }
+    }
+
+    fn simple(&mut self, assignments: &[Assignment], words: &[Word]) {
+        for assignment in assignments {
+            match &assignment.value {
+                AssignedValue::Scalar(word) => self.loose_word(word),
+                AssignedValue::Array(words) => words.iter().for_each(|word| self.loose_word(word)),
+            }
+        }
+        words.iter().for_each(|word| self.word(word));
+        let Some(first) = words.first() else { return };
+        match literal(&first.parts) {
+            Some(name) => drop(self.names.insert(name)),
+            None => {
+                self.any_loose = true;
+                words.iter().for_each(|word| self.loose_word(word));
+            }
+        }
+    }
+
+    fn condition(&mut self, condition: &Condition) {
+        match condition {
+            Condition::Not(inner) => self.condition(inner),
+            Condition::And(left, right) | Condition::Or(left, right) => {
+                self.condition(left);
+                self.condition(right);
+            }
+            Condition::Word(word) | Condition::Unary(_, word) => self.word(word),
+            Condition::Binary(left, _, right) => {
+                self.word(left);
+                self.word(right);
+            }
+        }
+    }
+
+    fn word(&mut self, word: &Word) {
+        self.parts(&word.parts);
+    }
+
+    /// A word whose text may become a command's name.
+    fn loose_word(&mut self, word: &Word) {
+        self.word(word);
+        for spelling in spellings(&word.parts) {
+            self.loose.push_str(&spelling);
+            self.loose.push(' ');
+        }
+    }
+
+    fn parts(&mut self, parts: &[Part]) {
+        for part in parts {
+            match part {
+                Part::Literal(_) | Part::Quoted(_) | Part::Glob(_) | Part::Tilde(_) => {}
+                Part::DoubleQuoted(inner) => self.parts(inner),
+                Part::Parameter(parameter) => parameter
+                    .operation
+                    .iter()
+                    .for_each(|operation| self.operation(operation)),
+                Part::CommandSubstitution(script) | Part::ProcessSubstitution { script, .. } => self.script(script),
+                Part::Arithmetic(arithmetic) => self.parts(&arithmetic.parts),
+                Part::Brace(alternatives) => alternatives.iter().for_each(|inner| self.parts(inner)),
+            }
+        }
+    }
+
+    fn operation(&mut self, operation: &ParameterOperation) {
+        match operation {
+            ParameterOperation::Length => {}
+            ParameterOperation::Default(operator, word) => {
+                if operator.ends_with('=') {
+                    self.loose_word(word);
+                }
+                self.word(word);
+            }
+            ParameterOperation::Strip(_, word) => self.word(word),
+            ParameterOperation::Replace(_, pattern, replacement) => {
+                self.word(pattern);
+                replacement.iter().for_each(|word| self.word(word));
+            }
+            ParameterOperation::Case(_, pattern) => pattern.iter().for_each(|word| self.word(word)),
+            ParameterOperation::Substring(offset, length) => {
+                self.parts(&offset.parts);
+                length.iter().for_each(|length| self.parts(&length.parts));
+            }
+        }
+    }
+}
+
+fn literal(parts: &[Part]) -> Option<String> {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Literal(piece) | Part::Quoted(piece) => text.push_str(piece),
+            Part::DoubleQuoted(inner) => text.push_str(&literal(inner)?),
+            Part::Parameter(_)
+            | Part::CommandSubstitution(_)
+            | Part::ProcessSubstitution { .. }
+            | Part::Arithmetic(_)
+            | Part::Glob(_)
+            | Part::Brace(_)
+            | Part::Tilde(_) => return None,
+        }
+    }
+    Some(text)
+}
+
+/// The texts a word can become in the cage, where expansions are mostly empty; the first few.
+fn spellings(parts: &[Part]) -> Vec<String> {
+    let mut texts = vec![String::new()];
+    for part in parts {
+        let pieces = match part {
+            Part::Literal(text) | Part::Quoted(text) | Part::Glob(text) => vec![text.clone()],
+            Part::DoubleQuoted(inner) => spellings(inner),
+            Part::Brace(alternatives) => alternatives.iter().flat_map(|inner| spellings(inner)).collect(),
+            Part::Parameter(parameter) => match &parameter.operation {
+                Some(ParameterOperation::Default(_, word)) => spellings(&word.parts),
+                _ => [" ", "", " 0 1 127 "].map(str::to_owned).to_vec(),
+            },
+            Part::Arithmetic(_) => vec![" 0 1 2 3 4 5 6 7 8 9 ".to_owned()],
+            Part::Tilde(_) | Part::CommandSubstitution(_) | Part::ProcessSubstitution { .. } => continue,
+        };
+        texts = texts
+            .iter()
+            .flat_map(|text| pieces.iter().map(move |piece| format!("{text}{piece}")))
+            .take(200)
+            .collect();
+    }
+    texts
+}
