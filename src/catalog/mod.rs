@@ -2,6 +2,8 @@
 //!
 //! `read` is pure: it knows neither the machine nor policy. An option, operand or value that no entry lists is a doubt.
 
+pub mod grammar;
+
 use crate::effect::EffectSpec;
 use crate::shell::{Arg, Span, Value};
 pub use catalog_spec::Role;
