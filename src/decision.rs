@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::questions::Answers;
 
 /// The answer to one call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Decision {
     Allow(Allow),
     Deny(Deny),
@@ -21,7 +21,7 @@ pub enum Decision {
 }
 
 /// How a call is allowed. What does not fit the call is no decision.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Allow {
     Run(Run),
     /// Approves a plan as it was received; the host then leaves plan mode.
@@ -33,7 +33,7 @@ pub enum Allow {
 }
 
 /// An ordinary call runs.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Run {
     /// The whole input that replaces the one received; `None` leaves it.
     pub input: Option<Box<RawValue>>,
@@ -50,7 +50,7 @@ pub enum NextMode {
     Auto,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Deny {
     pub reason: Reason,
     /// What the model reads after the reason code. May be empty.

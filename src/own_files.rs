@@ -45,6 +45,11 @@ pub fn private_dir(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether an error says that a file is not there, or cannot be.
+pub fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// The user that this process acts as.
 pub fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()

@@ -41,7 +41,7 @@ pub fn read(path: &Path, now: SystemTime) -> Pause {
             Ok(_) => understand(path, text.trim(), now),
             Err(error) => Pause::Unreadable(format!("{} cannot be read: {error}", path.display())),
         },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Pause::On,
+        Err(error) if own_files::is_absent(&error) => Pause::On,
         Err(error) => Pause::Unreadable(format!("{} cannot be opened: {error}", path.display())),
     }
 }
@@ -84,7 +84,7 @@ pub fn start(path: &Path, until: Option<SystemTime>) -> io::Result<()> {
 /// Those of the file system.
 pub fn end(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(error) if !own_files::is_absent(&error) => Err(error),
         _ => Ok(()),
     }
 }

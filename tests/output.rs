@@ -627,7 +627,8 @@ proptest! {
         let allows = line.contains(r#""behavior":"allow""#) || line.contains(r#""permissionDecision":"allow""#);
         prop_assert!(!allows || matches!(decision, Decision::Allow(_)));
         if let (Decision::Deny(_), PermissionRequest) = (&decision, event) {
-            prop_assert!(line.contains(r#"{"behavior":"deny","message":"[countersign:"#));
+            let opens = line.contains(r#""behavior":"deny","message":"[countersign:"#);
+            prop_assert!(opens, "{}", line);
         }
     }
 }

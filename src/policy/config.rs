@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::own_files::own_uid;
+use crate::own_files::{self, own_uid};
 use crate::wire::output::NoDecision;
 
 /// The longest file that is read, in bytes.
@@ -100,7 +100,7 @@ pub fn read(path: &Path) -> Result<Config, Invalid> {
     };
     let file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Config::default()),
+        Err(error) if own_files::is_absent(&error) => return Ok(Config::default()),
         Err(error) => return Err(unreadable(error)),
     };
     let metadata = file.metadata().map_err(unreadable)?;

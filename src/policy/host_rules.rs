@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::own_files::is_absent;
+
 /// The longest settings file that is read, in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -130,10 +132,6 @@ fn read_file(path: &Path) -> Result<Vec<String>, String> {
         .permissions
         .and_then(|permissions| permissions.ask)
         .unwrap_or_default())
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// The first rule that may match a call, as it is written; or why the rules are not known.
