@@ -261,17 +261,18 @@ fn plugins(layers: &[Layer], places: &Places) -> Vec<(PathBuf, PathBuf)> {
         .filter(|(_, on)| **on == Value::Bool(true))
         .map(|(name, _)| name.as_str())
         .collect();
-    let mut found = Vec::new();
-    for (plugin, market) in enabled.iter().filter_map(|name| name.rsplit_once('@')) {
-        let versions = fs::read_dir(places.config.join("plugins/cache").join(market).join(plugin));
-        let newest = versions
-            .into_iter()
-            .flatten()
-            .flatten()
-            .max_by_key(|entry| entry.metadata().and_then(|metadata| metadata.modified()).ok());
-        found.extend(newest.map(|entry| (entry.path(), entry.path().join("hooks/hooks.json"))));
-    }
-    found
+    let installed = fs::read_to_string(places.config.join("plugins/installed_plugins.json")).unwrap_or_default();
+    let installed: Value = serde_json::from_str(&installed).unwrap_or_default();
+    let copies = enabled
+        .iter()
+        .filter_map(|name| installed.get("plugins")?.get(name)?.as_array())
+        .flatten();
+    let roots = copies
+        .filter_map(|copy| copy.get("installPath")?.as_str())
+        .map(PathBuf::from);
+    roots
+        .map(|root| (root.clone(), root.join("hooks/hooks.json")))
+        .collect()
 }
 
 /// The value that counts for the host, and the file it is from.

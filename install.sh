@@ -1,0 +1,155 @@
+#!/bin/sh
+# Builds Countersign (or takes a prebuilt program), puts it into PREFIX/bin, adds it to Claude Code's settings, and
+# shows a decision being made. Running it again updates the program and changes nothing else.
+set -eu
+
+usage() {
+    cat <<'TEXT'
+usage: ./install.sh [--prefix DIR] [--prebuilt FILE --sha256 HEX] [--no-settings] [INSTALL OPTIONS]
+
+  --prefix DIR       the program goes to DIR/bin (default: ~/.local)
+  --prebuilt FILE    take this program instead of building one; needs --sha256
+  --sha256 HEX       what the prebuilt file's SHA-256 must be
+  --no-settings      leave Claude Code's settings alone
+  -h, --help         this text
+
+All other options go to `countersign install`: --early, --guard critical, --project, --yes ..
+TEXT
+}
+
+say() { printf '%s\n' "$*"; }
+
+fail() {
+    printf 'install.sh: %s\n' "$*" >&2
+    exit 1
+}
+
+prefix=
+prebuilt=
+digest=
+settings=yes
+left=$#
+while [ "$left" -gt 0 ]; do
+    option=$1
+    shift
+    left=$((left - 1))
+    case $option in
+    --prefix | --prebuilt | --sha256)
+        [ "$left" -gt 0 ] && [ -n "$1" ] || fail "$option needs a value"
+        case $option in
+        --prefix) prefix=$1 ;;
+        --prebuilt) prebuilt=$1 ;;
+        --sha256) digest=$1 ;;
+        esac
+        shift
+        left=$((left - 1))
+        ;;
+    --no-settings) settings=no ;;
+    --dry-run) fail "there is no dry run of the whole; use --no-settings, then \`countersign install --dry-run\`" ;;
+    -h | --help)
+        usage
+        exit 0
+        ;;
+    # What is not ours goes to the end of the list, so that the options of `countersign install` are left in it.
+    *) set -- "$@" "$option" ;;
+    esac
+done
+
+[ -n "${HOME:-}" ] || fail "HOME is not set, so there is no place to install to"
+here=$(CDPATH='' cd -P -- "$(dirname -- "$0")" && pwd -P)
+prefix=${prefix:-$HOME/.local}
+case $prefix in
+/*) ;;
+*) prefix=$(pwd -P)/$prefix ;;
+esac
+bin=$prefix/bin
+program=$bin/countersign
+
+sha256_of() {
+    if command -v sha256sum >/dev/null 2>&1; then
+        sha256sum <"$1"
+    elif command -v shasum >/dev/null 2>&1; then
+        shasum -a 256 <"$1"
+    elif command -v openssl >/dev/null 2>&1; then
+        openssl dgst -sha256 -r <"$1"
+    else
+        fail "sha256sum, shasum or openssl is needed to check the prebuilt file, and none is there"
+    fi | cut -d' ' -f1
+}
+
+checked_prebuilt() {
+    [ -n "$digest" ] || fail "--prebuilt needs --sha256, so that it is known to be the file you mean"
+    [ -f "$prebuilt" ] || fail "$prebuilt is not a file"
+    # The copy is checked, not the original, so that what was checked is what is installed.
+    cp -- "$prebuilt" "$fresh"
+    found=$(sha256_of "$fresh")
+    wanted=$(printf '%s' "$digest" | tr 'A-F' 'a-f')
+    [ "$found" = "$wanted" ] || fail "$prebuilt has the SHA-256 $found, not $wanted; nothing was installed"
+}
+
+built() {
+    command -v cargo >/dev/null 2>&1 ||
+        fail "cargo is not there. Install Rust 1.89 or newer (https://rustup.rs), or give a program with --prebuilt FILE --sha256 HEX"
+    command -v cc >/dev/null 2>&1 ||
+        fail "cc, which Rust links with, is not there. Install it (Debian, Ubuntu: apt install gcc libc6-dev; macOS: xcode-select --install)"
+    minor=$(cargo --version | sed -n 's/^cargo 1\.\([0-9]*\).*/\1/p')
+    if [ -n "$minor" ] && [ "$minor" -lt 89 ]; then
+        fail "$(cargo --version) is too old; 1.89 or newer is needed (\`rustup update stable\`)"
+    fi
+    say "Building (a minute or two) .."
+    cargo build --release --locked --manifest-path "$here/Cargo.toml" --target-dir "$here/target" ||
+        fail "the build failed, so nothing was installed"
+    cp -- "$here/target/release/countersign" "$fresh"
+}
+
+mkdir -p -- "$bin"
+fresh=$(mktemp "$bin/.countersign.XXXXXX")
+scratch=
+trap 'rm -rf -- "$fresh" ${scratch:+"$scratch"}' EXIT
+trap 'exit 1' HUP INT TERM
+
+[ -n "$prebuilt" ] || [ -z "$digest" ] || fail "--sha256 goes with --prebuilt"
+if [ -n "$prebuilt" ]; then checked_prebuilt; else built; fi
+chmod 755 "$fresh"
+version=$("$fresh" --version) || fail "the program does not run on this machine, so nothing was installed"
+mv -f -- "$fresh" "$program"
+say "Installed $version as $program"
+
+case :${PATH:-}: in
+*":$bin:"*) ;;
+*) say "$bin is not on your PATH. To call \`countersign\` by its name, add to your shell's start file:  export PATH=\"$bin:\$PATH\"" ;;
+esac
+
+if [ "$settings" = yes ]; then
+    "$program" install "$@" ||
+        fail "the program is installed, but Claude Code's settings were not changed. When that is mended: $program install"
+fi
+
+# The main job: an event as Claude Code sends it goes in, a decision comes out. Nothing in it is run.
+scratch=$(mktemp -d)
+mkdir "$scratch/src"
+
+decide() {
+    printf '{"session_id":"install-sh","transcript_path":"/nonexistent/install.jsonl","cwd":"%s","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"%s"}}\n' "$scratch" "$1" |
+        (cd "$scratch" && CLAUDE_PROJECT_DIR=$scratch "$program" hook --deadline 25) || true
+}
+
+show() {
+    answer=$(decide "$1")
+    say ""
+    say "  Claude Code asks:     $1"
+    say "  Countersign answers:  ${answer:-nothing}"
+    case $answer in
+    *'"behavior":"allow"'*) say "  Which means:          it runs, and you are not asked" ;;
+    *'"behavior":"deny"'*) say "  Which means:          it does not run" ;;
+    *) say "  Which means:          you are asked" ;;
+    esac
+}
+
+say ""
+say "What it does (two events, only judged, not run):"
+show 'cd src && ls | wc -l'
+show 'rm -rf ~'
+say ""
+say "Check it:  $program doctor"
+say "Undo it:   $program uninstall && rm $program"

@@ -1,0 +1,315 @@
+//! What `doctor` says of an arrangement. A script stands for the installed hook.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use super::{Home, our_request_entry};
+
+const VERSION: &str = "case $1 in --version) echo countersign 0.1.0; exit;; esac";
+
+/// Stands for the hook: allows all but the dangerous command.
+fn sound() -> String {
+    format!(
+        r#"{VERSION}
+case $(cat) in
+  *'rm -rf'*) echo '{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest"}}}}';;
+  *) echo '{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{{"behavior":"allow"}}}}}}';;
+esac"#
+    )
+}
+
+/// A home whose installed command is a script, and whose host asks about everything.
+fn installed(script: &str) -> Home {
+    let home = Home::new();
+    home.script("bin/countersign", script);
+    home.write(
+        "home/.claude/settings.json",
+        &settings(&home, json!({}), json!({"permissions": {"defaultMode": "default"}})),
+    );
+    home
+}
+
+/// Settings with our entry, its hook and the root changed by what is given.
+fn settings(home: &Home, hook: Value, root: Value) -> String {
+    let mut entry = our_request_entry(home.path("bin/countersign").to_str().unwrap());
+    entry["hooks"][0]
+        .as_object_mut()
+        .unwrap()
+        .extend(hook.as_object().unwrap().clone());
+    let mut settings = json!({"hooks": {"PermissionRequest": [entry]}});
+    settings
+        .as_object_mut()
+        .unwrap()
+        .extend(root.as_object().unwrap().clone());
+    settings.to_string()
+}
+
+/// The exit code, and what was found as "mark topic: what".
+fn examined(home: &Home) -> (i32, Vec<String>) {
+    let output = home.run("doctor --json");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let line = |finding: &Value| {
+        let text = |key: &str| finding[key].as_str().unwrap().to_owned();
+        format!("{} {}: {}", text("mark"), text("topic"), text("what"))
+    };
+    let found = report["findings"].as_array().unwrap().iter().map(line).collect();
+    assert_eq!(report["ok"], output.status.success());
+    (output.status.code().unwrap(), found)
+}
+
+#[track_caller]
+fn expect(home: &Home, code: i32, start: &str, part: &str) {
+    let (got, found) = examined(home);
+    let said = found.iter().any(|line| line.starts_with(start) && line.contains(part));
+    assert!(said, "no `{start}` with `{part}`: {found:#?}");
+    assert_eq!(got, code, "{found:#?}");
+}
+
+#[test]
+fn a_sound_installation_is_in_order_throughout() {
+    let (code, found) = examined(&installed(&sound()));
+    assert_eq!(code, 0);
+    assert!(found.iter().all(|line| line.starts_with("ok ")), "{found:#?}");
+    assert!(found.iter().any(|line| line.contains("is allowed")));
+    assert!(found.iter().any(|line| line.contains("is left to you")));
+}
+
+#[test]
+fn nothing_wired_is_a_failure() {
+    expect(
+        &Home::new(),
+        1,
+        "fail wired",
+        "no permission prompt reaches Countersign",
+    );
+}
+
+#[test]
+fn a_hook_that_allows_the_dangerous_call_is_a_failure() {
+    let home = installed(&sound().replace("rm -rf", "no such text"));
+    expect(&home, 1, "fail answer", "ALLOWED");
+}
+
+#[test]
+fn a_hook_that_lets_nothing_through_is_warned_of() {
+    expect(
+        &installed(&format!("{VERSION}\necho '{{}}'")),
+        0,
+        "warn answer",
+        "keeps its prompt",
+    );
+}
+
+#[test]
+fn a_hook_that_fails_or_babbles_or_hangs_is_a_failure() {
+    expect(&installed("exit 1"), 1, "fail answer", "exit status: 1");
+    expect(&installed("echo allow"), 1, "fail answer", "one JSON object");
+    let home = installed(&format!("{VERSION}\nexec sleep 60"));
+    let hasty = json!({"timeout": 0.3, "args": ["hook"]});
+    home.write("home/.claude/settings.json", &settings(&home, hasty, json!({})));
+    expect(&home, 1, "fail answer", "did not end within 0.3 s");
+}
+
+#[test]
+fn a_hook_that_leaves_a_child_on_its_output_is_a_failure() {
+    let home = installed(&format!("{VERSION}\nsleep 8 &\necho '{{}}'"));
+    expect(&home, 1, "fail answer", "left a child");
+}
+
+#[test]
+fn a_program_that_is_gone_or_of_another_version_is_found() {
+    let home = installed(&sound().replace("0.1.0", "9.9.9"));
+    expect(&home, 0, "warn binary", "countersign 9.9.9");
+    fs::remove_file(home.path("bin/countersign")).unwrap();
+    expect(&home, 1, "fail binary", "no executable file");
+}
+
+#[test]
+fn a_program_in_the_project_is_warned_of() {
+    let home = installed(&sound());
+    home.script("project/countersign", &sound());
+    let text = home.settings().replace("bin/countersign", "project/countersign");
+    home.write("home/.claude/settings.json", &text);
+    expect(&home, 0, "warn binary", "an agent can replace it");
+}
+
+#[test]
+fn settings_that_the_host_passes_over_are_a_failure() {
+    let home = installed(&sound());
+    home.write("project/.claude/settings.json", "{ // shared\n}");
+    expect(&home, 1, "fail settings", "line 1 column 3");
+    home.write("project/.claude/settings.json", r#"{"hooks": {"PreToolUse": 1}}"#);
+    expect(&home, 1, "fail settings", "hooks.PreToolUse");
+}
+
+#[test]
+fn hooks_switched_off_in_any_settings_are_a_failure() {
+    let home = installed(&sound());
+    home.write("project/.claude/settings.local.json", r#"{"disableAllHooks": true}"#);
+    expect(&home, 1, "fail switched-off", "settings.local.json");
+    let home = installed(&sound());
+    home.write(
+        "managed/managed-settings.d/10-hooks.json",
+        r#"{"allowManagedHooksOnly": true}"#,
+    );
+    expect(&home, 1, "fail switched-off", "organisation");
+}
+
+#[test]
+fn what_the_mode_means_is_said() {
+    let cases = [
+        (json!({}), "warn mode", "none set"),
+        (json!({"disableAutoMode": "disable"}), "ok mode", "disabled"),
+        (
+            json!({"permissions": {"disableAutoMode": "disable"}}),
+            "ok mode",
+            "disabled",
+        ),
+        (
+            json!({"permissions": {"defaultMode": "acceptEdits"}}),
+            "ok mode",
+            "acceptEdits",
+        ),
+        (
+            json!({"permissions": {"defaultMode": "auto"}}),
+            "warn mode",
+            "never come",
+        ),
+        (
+            json!({"permissions": {"defaultMode": "plan"}}),
+            "warn mode",
+            "never come",
+        ),
+        (
+            json!({"permissions": {"defaultMode": "dontAsk"}}),
+            "warn mode",
+            "not called",
+        ),
+        (
+            json!({"permissions": {"defaultMode": "bypassPermissions"}}),
+            "warn mode",
+            "asks nothing",
+        ),
+    ];
+    let home = installed(&sound());
+    for (root, start, part) in cases {
+        home.write("home/.claude/settings.json", &settings(&home, json!({}), root));
+        expect(&home, 0, start, part);
+    }
+}
+
+#[test]
+fn the_projects_mode_wins_over_the_persons_and_the_organisations_over_both() {
+    let home = installed(&sound());
+    home.write(
+        "project/.claude/settings.json",
+        r#"{"permissions": {"defaultMode": "acceptEdits"}}"#,
+    );
+    expect(&home, 0, "ok mode", "project/.claude/settings.json");
+    home.write(
+        "managed/managed-settings.json",
+        r#"{"permissions": {"defaultMode": "dontAsk"}}"#,
+    );
+    expect(&home, 0, "warn mode", "managed-settings.json");
+}
+
+#[test]
+fn a_host_from_before_auto_mode_asks_with_no_mode_set() {
+    let home = installed(&sound());
+    home.write("home/.claude/settings.json", &settings(&home, json!({}), json!({})));
+    home.script("bin/claude", "echo '2.1.280 (Claude Code)'");
+    expect(&home, 0, "ok mode", "this version then asks");
+    home.script("bin/claude", "echo '2.1.332 (Claude Code)'");
+    expect(&home, 0, "warn mode", "auto mode");
+    expect(&home, 0, "ok host", "2.1.332");
+}
+
+#[test]
+fn an_early_entry_covers_auto_mode() {
+    let home = Home::new();
+    home.ok("install --early");
+    let (_, found) = examined(&home);
+    let covered = found
+        .iter()
+        .any(|line| line.starts_with("ok mode") && line.contains("before shell commands"));
+    assert!(covered, "{found:#?}");
+}
+
+#[test]
+fn other_hooks_that_decide_are_named_with_nothing_live_in_them_and_others_are_not() {
+    let home = installed(&sound());
+    let rival = r#"{"hooks": {"PermissionRequest": [{"hooks": [{"type": "command", "command": "yes-man \u001b[2K"}]}],
+            "Stop": [{"hooks": [{"type": "command", "command": "beep"}]}],
+            "PreToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "fmt"}]}]}}"#;
+    home.write("project/.claude/settings.json", rival);
+    expect(&home, 0, "warn rival", r"yes-man \u{1b}[2K");
+    let (_, found) = examined(&home);
+    assert_eq!(
+        found.iter().filter(|line| line.contains("rival")).count(),
+        1,
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn twins_are_named() {
+    let home = installed(&sound());
+    let twin = home.settings();
+    home.write("project/.claude/settings.local.json", &twin);
+    expect(&home, 0, "warn twin", "wired 2 times");
+}
+
+#[test]
+fn the_plugin_beside_the_settings_is_a_twin() {
+    let home = installed(&sound());
+    let enabled = json!({"enabledPlugins": {"countersign@shop": true}});
+    home.write("home/.claude/settings.json", &settings(&home, json!({}), enabled));
+    let root = home.path("cached-plugin");
+    let installed = json!({"version": 2, "plugins": {"countersign@shop": [{"scope": "user", "installPath": root}]}});
+    home.write("home/.claude/plugins/installed_plugins.json", &installed.to_string());
+    home.script("cached-plugin/hooks/countersign-hook", &sound());
+    let program = "${CLAUDE_PLUGIN_ROOT}/hooks/countersign-hook";
+    let hook = json!({"type": "command", "command": program, "args": ["hook"]});
+    let hooks = json!({"hooks": {"PermissionRequest": [{"matcher": "*", "hooks": [hook]}]}});
+    home.write("cached-plugin/hooks/hooks.json", &hooks.to_string());
+    expect(&home, 0, "warn twin", "hooks.json");
+    expect(
+        &home,
+        0,
+        "ok answer",
+        "hooks.json (PermissionRequest): `echo ready | wc -c` is allowed",
+    );
+}
+
+#[test]
+fn an_entry_that_turns_silence_into_a_denial_or_loses_the_answer_is_a_failure() {
+    let home = installed(&sound());
+    for (hook, part) in [
+        (json!({"onFailure": "block"}), "onFailure"),
+        (json!({"async": true}), "background"),
+        (json!({"timeout": 20}), "before its own deadline of 25 s"),
+    ] {
+        home.write("home/.claude/settings.json", &settings(&home, hook, json!({})));
+        expect(&home, 1, "fail entry", part);
+    }
+}
+
+#[test]
+fn what_everyone_may_write_is_a_failure() {
+    let home = installed(&sound());
+    let config = home.write("home/.config/countersign/config.toml", "");
+    fs::set_permissions(&config, fs::Permissions::from_mode(0o666)).unwrap();
+    expect(&home, 1, "fail permissions", "config.toml");
+}
+
+#[test]
+fn the_words_for_a_person_say_what_to_do() {
+    let output = Home::new().run("doctor");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("fail  wired: ") && said.contains("-> run `countersign install`"),
+        "{said}"
+    );
+}
