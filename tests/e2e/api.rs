@@ -1,0 +1,284 @@
+//! A scripted stand-in for the model's Messages API on a loopback port: it plays one tool call a turn and remembers
+//! every request. The turn to play is read from the conversation itself, so that repeated and parallel requests get
+//! the same answer. It knows nothing of hooks, terminals or files.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+/// One tool call that the scripted model makes.
+#[derive(Clone, Debug)]
+pub struct ToolUse {
+    pub name: &'static str,
+    pub input: Value,
+}
+
+/// What the model was given back for a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub is_error: bool,
+    pub text: String,
+}
+
+/// The server. It stops listening when it is dropped.
+pub struct Api {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    turns: Vec<ToolUse>,
+    seen: Mutex<Vec<Seen>>,
+    closed: AtomicBool,
+}
+
+/// A request, and how it was taken.
+#[derive(Debug)]
+struct Seen {
+    what: What,
+    path: String,
+    body: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Turn(usize),
+    /// Every call was made; the model says it is done.
+    Final,
+    /// A request that offers no tools: a title, a summary, a classifier.
+    Side,
+    /// Anything that is not a message.
+    Other,
+}
+
+const ID: &str = "toolu_scripted_";
+
+impl Api {
+    /// Serves `turns`, one call a turn, until dropped.
+    pub fn start(turns: Vec<ToolUse>) -> Api {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
+        let address = listener.local_addr().expect("the port's address");
+        let shared = Arc::new(Shared {
+            turns,
+            seen: Mutex::default(),
+            closed: AtomicBool::new(false),
+        });
+        let server = Arc::clone(&shared);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                if server.closed.load(Ordering::SeqCst) {
+                    return;
+                }
+                let server = Arc::clone(&server);
+                // The host drops connections whenever it likes; a broken one is no fault of the test.
+                thread::spawn(move || server.serve(&stream).ok());
+            }
+        });
+        Api { address, shared }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Whether the host has asked for any part of the conversation.
+    pub fn has_begun(&self) -> bool {
+        self.any(|what| matches!(what, What::Turn(_) | What::Final))
+    }
+
+    /// Whether the model has said that it is done.
+    pub fn has_ended(&self) -> bool {
+        self.any(|what| what == What::Final)
+    }
+
+    /// What the model was told about the call of turn `turn`, once it was told.
+    pub fn told(&self, turn: usize) -> Option<Told> {
+        let id = format!("{ID}{turn}");
+        let seen = self.shared.seen.lock().expect("the request log");
+        seen.iter()
+            .flat_map(|request| blocks(&request.body, "user"))
+            .find_map(|block| {
+                let result = block["type"] == "tool_result" && block["tool_use_id"] == id.as_str();
+                result.then(|| Told {
+                    is_error: block["is_error"] == true,
+                    text: text(&block["content"]),
+                })
+            })
+    }
+
+    /// One line a request, for a failed test's report.
+    pub fn log(&self) -> String {
+        let seen = self.shared.seen.lock().expect("the request log");
+        seen.iter()
+            .map(|request| format!("{:?} {}\n", request.what, request.path))
+            .collect()
+    }
+
+    fn any(&self, wanted: impl Fn(What) -> bool) -> bool {
+        self.shared
+            .seen
+            .lock()
+            .expect("the request log")
+            .iter()
+            .any(|request| wanted(request.what))
+    }
+}
+
+impl Drop for Api {
+    fn drop(&mut self) {
+        self.shared.closed.store(true, Ordering::SeqCst);
+        TcpStream::connect(self.address).ok();
+    }
+}
+
+impl Shared {
+    fn serve(&self, stream: &TcpStream) -> std::io::Result<()> {
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let mut words = line.split_whitespace();
+        let (method, path) = (
+            words.next().unwrap_or_default().to_owned(),
+            words.next().unwrap_or_default().to_owned(),
+        );
+        let mut body = vec![0; content_length(&mut reader)?];
+        reader.read_exact(&mut body)?;
+        let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let (what, answer) = self.answer(&method, &path, &body);
+        let streamed = body["stream"] == true && what != What::Other;
+        self.seen
+            .lock()
+            .expect("the request log")
+            .push(Seen { what, path, body });
+        let (kind, answer) = match streamed {
+            true => ("text/event-stream", events(&answer)),
+            false => ("application/json", answer.to_string()),
+        };
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+            answer.len()
+        );
+        let mut stream = stream;
+        stream.write_all(head.as_bytes())?;
+        if method != "HEAD" {
+            stream.write_all(answer.as_bytes())?;
+        }
+        stream.flush()
+    }
+
+    fn answer(&self, method: &str, path: &str, body: &Value) -> (What, Value) {
+        let route = path.split('?').next().unwrap_or_default();
+        if route.ends_with("/count_tokens") {
+            return (What::Other, json!({"input_tokens": 900}));
+        }
+        if method != "POST" || !route.ends_with("/v1/messages") {
+            return (What::Other, json!({"data": [], "has_more": false}));
+        }
+        let (what, content, stop) = match self.next_turn(body) {
+            None => (
+                What::Side,
+                json!({"type": "text", "text": "{\"title\": \"errand\"}"}),
+                "end_turn",
+            ),
+            Some(turn) => match self.turns.get(turn) {
+                None => (What::Final, json!({"type": "text", "text": "all done"}), "end_turn"),
+                Some(call) => {
+                    let id = format!("{ID}{turn}");
+                    let call = json!({"type": "tool_use", "id": id, "name": call.name, "input": call.input});
+                    (What::Turn(turn), call, "tool_use")
+                }
+            },
+        };
+        let message = json!({
+            "id": "msg_scripted", "type": "message", "role": "assistant", "model": body["model"],
+            "content": [content], "stop_reason": stop, "stop_sequence": null,
+            "usage": {"input_tokens": 9, "output_tokens": 4, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
+        });
+        (what, message)
+    }
+
+    /// The turn after the last one in the conversation; `None` for a request that offers no tools.
+    fn next_turn(&self, body: &Value) -> Option<usize> {
+        body["tools"].as_array().filter(|tools| !tools.is_empty())?;
+        let last = blocks(body, "assistant")
+            .filter_map(|block| block["id"].as_str()?.strip_prefix(ID)?.parse::<usize>().ok())
+            .max();
+        Some(last.map_or(0, |turn| turn + 1))
+    }
+}
+
+/// Reads the head up to the blank line; gives the body's length.
+fn content_length(reader: &mut impl BufRead) -> std::io::Result<usize> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 || line.trim().is_empty() {
+            return Ok(length);
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap_or(0);
+        }
+    }
+}
+
+/// The content blocks of every message by `role`.
+fn blocks<'a>(body: &'a Value, role: &'a str) -> impl Iterator<Item = &'a Value> {
+    let messages = body["messages"].as_array().into_iter().flatten();
+    messages
+        .filter(move |message| message["role"] == role)
+        .flat_map(|message| message["content"].as_array().into_iter().flatten())
+}
+
+/// A tool result's content, a string or a list of text blocks, as one text.
+fn text(content: &Value) -> String {
+    match content.as_array() {
+        None => content.as_str().unwrap_or_default().to_owned(),
+        Some(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect::<Vec<_>>()
+            .join("\n"),
+    }
+}
+
+/// A whole message as the server-sent events that stream it.
+fn events(message: &Value) -> String {
+    let block = &message["content"][0];
+    let mut opening = block.clone();
+    let delta = match block["type"] == "tool_use" {
+        true => {
+            opening["input"] = json!({});
+            json!({"type": "input_json_delta", "partial_json": block["input"].to_string()})
+        }
+        false => {
+            opening["text"] = json!("");
+            json!({"type": "text_delta", "text": block["text"]})
+        }
+    };
+    let mut start = message.clone();
+    start["content"] = json!([]);
+    start["stop_reason"] = Value::Null;
+    let stop = json!({"stop_reason": message["stop_reason"], "stop_sequence": null});
+    [
+        json!({"type": "message_start", "message": start}),
+        json!({"type": "content_block_start", "index": 0, "content_block": opening}),
+        json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": stop, "usage": message["usage"]}),
+        json!({"type": "message_stop"}),
+    ]
+    .iter()
+    .map(|event| {
+        format!(
+            "event: {}\ndata: {event}\n\n",
+            event["type"].as_str().unwrap_or_default()
+        )
+    })
+    .collect()
+}
