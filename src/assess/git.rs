@@ -104,10 +104,8 @@ pub fn check(state: &State, span: Span, work: &mut Work<'_>, gathered: &mut Gath
                     Action::Write | Action::Delete | Action::Mode | Action::Send | Action::Connect
                 )
             });
-            if changes {
-                for why in &trust.writes {
-                    gathered.effect(unvouched(), why.as_str());
-                }
+            if changes && !trust.writes.is_empty() {
+                gathered.effect(unvouched(), trust.writes.join(", "));
             }
         }
     }
@@ -115,7 +113,7 @@ pub fn check(state: &State, span: Span, work: &mut Work<'_>, gathered: &mut Gath
 
 fn refuse(why: &str, span: Span, gathered: &mut Gathered) {
     gathered.doubt(why, span);
-    gathered.effect(unvouched(), why);
+    gathered.effect(unvouched(), "what git finds there");
 }
 
 fn unvouched() -> EffectSpec {

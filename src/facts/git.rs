@@ -250,6 +250,8 @@ fn is_inert_variable(name: &str) -> bool {
         "GIT_SSH",
         "GIT_SSH_COMMAND",
         "GIT_SSH_VARIANT",
+        "GIT_SSL_CAINFO",
+        "GIT_SSL_CAPATH",
         "GIT_TERMINAL_PROMPT",
     ];
     const PREFIXES: &[&str] = &["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_PS1_"];
