@@ -213,17 +213,23 @@ fn split(rule: &str) -> Option<(&str, Option<&str>)> {
     ))
 }
 
+/// What opens a part of a script without being a command's first word.
+const KEYWORDS: [&str; 9] = [
+    "case", "coproc", "for", "function", "if", "select", "time", "until", "while",
+];
+
 /// Whether a rule's first word may be the command's. Without a wildcard in it they must be equal; up to a wildcard
-/// they must start alike; a word that a shell would read differently than it is written may be anything.
+/// they must start alike. A word that a shell would read differently than it is written, a keyword, and the host's
+/// `field:value`, which looks at other fields of the input, may match anything.
 fn starts_alike(pattern: &str, command: &str) -> bool {
-    let first = pattern.split_whitespace().next().unwrap_or_default();
-    let ends_there = pattern.len() > first.len();
-    let literal = first.split_once(['*', '?', ':']).map_or(first, |(literal, _)| literal);
+    let (text, open) = pattern.strip_suffix(":*").map_or((pattern, false), |text| (text, true));
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let literal = first.split_once(['*', '?']).map_or(first, |(literal, _)| literal);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./+".contains(&byte);
-    if literal.is_empty() || !literal.bytes().all(is_plain) {
+    if literal.is_empty() || !literal.bytes().all(is_plain) || KEYWORDS.contains(&literal) {
         return true;
     }
-    let whole = ends_there && literal.len() == first.len() || pattern == literal;
+    let whole = literal == first && (first.len() < text.len() || !open);
     let word = command.split_whitespace().next().unwrap_or_default();
     [word, base_name(word)].iter().any(|word| {
         [literal, base_name(literal)].iter().any(|literal| {
@@ -240,12 +246,13 @@ fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Whether the path has every part that the pattern names without a wildcard, whatever the order and the case.
+/// Whether the path has every part that the pattern names without a wildcard, whatever the order and the case. A
+/// pattern that goes up again may mean any path.
 fn holds_parts_of(pattern: &str, path: &Path) -> bool {
     let parts: Vec<&OsStr> = path.iter().collect();
-    let literal = |part: &&str| !["", ".", "..", "~"].contains(part) && !part.contains(['*', '?', '[', '{', '\\', '!']);
+    let literal = |part: &&str| !["", ".", "~"].contains(part) && !part.contains(['*', '?', '[', '{', '\\', '!']);
     let holds = |wanted: &str| parts.iter().any(|part| part.eq_ignore_ascii_case(wanted));
-    pattern.split('/').filter(literal).all(holds)
+    pattern.split('/').any(|part| part == "..") || pattern.split('/').filter(literal).all(holds)
 }
 
 fn covers(name: &str, tool: &str) -> bool {
@@ -317,6 +324,9 @@ mod tests {
             "Bash(*)",
             "Bash(?s)",
             "Bash(FOO=1 ls)",
+            "Bash(run_in_background:true)",
+            "Bash(for *)",
+            "Bash(time ls)",
             "Bash('rm' x)",
             "Bash($(x))",
             "Bash(rm x",
@@ -368,6 +378,8 @@ mod tests {
             "Read(*)",
             "Read",
             "Write(p/**)",
+            "Read(src/../.env)",
+            "Read(other/../.env)",
         ] {
             assert!(touches(rule, "/home/dev/p/.env"), "{rule}");
         }
