@@ -137,6 +137,7 @@ mod tests {
             }],
             doubts: Vec::new(),
             tier,
+            commands: Vec::new(),
             parsed: Some(true),
         }
     }
