@@ -70,6 +70,13 @@ impl Session {
         self
     }
 
+    fn host_settings(self, text: &str) -> Self {
+        let dir = self.home.path().join(".claude");
+        fs::create_dir_all(&dir).expect("a directory");
+        fs::write(dir.join("settings.json"), text).expect("settings");
+        self
+    }
+
     fn config_file(&self) -> PathBuf {
         self.home.path().join(".config/countersign/config.toml")
     }
@@ -312,14 +319,28 @@ fn a_tool_use_is_only_watched_until_it_is_wired() {
 
 #[test]
 fn early_allows_harmless_tool_uses_and_is_silent_on_others() {
-    Session::new().arguments("hook --early").pre_tool_use(HARMLESS).run().is(
-        "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\",\"permissionDecisionReason\":\"Countersign: understood and harmless\"}}\n",
-    );
+    let allow = Session::new().arguments("hook --early").pre_tool_use(HARMLESS).run();
+    assert!(allow.stdout.contains(
+        r#""hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"Countersign: "#
+    ));
     Session::new()
         .arguments("hook --early")
         .pre_tool_use(HARMFUL)
         .run()
         .is(EMPTY);
+}
+
+#[test]
+fn what_the_person_has_the_host_ask_about_is_never_allowed() {
+    for (rule, answer) in [("Bash(true)", BLOCK), ("Bash(* x)", BLOCK), ("Bash(git push *)", ALLOW)] {
+        let settings = format!(r#"{{"permissions":{{"ask":["{rule}"]}}}}"#);
+        let session = Session::new().host_settings(&settings).permission_request(HARMLESS);
+        session.run().is(answer);
+    }
+    let broken = Session::new().host_settings("{").permission_request(HARMLESS);
+    broken.run().is(BLOCK);
+    let early = Session::new().host_settings("{").arguments("hook --early");
+    early.pre_tool_use(HARMLESS).run().is(EMPTY);
 }
 
 #[test]
