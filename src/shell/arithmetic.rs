@@ -22,7 +22,13 @@ enum Last {
 impl Parser<'_> {
     /// The expression up to `))`, which is consumed.
     pub(super) fn arithmetic_until_parens(&mut self) -> Parsed<Arithmetic> {
+        let start = self.at;
+        let outer = std::mem::replace(&mut self.budget.in_arithmetic, true);
         let expression = self.deeper(|p| p.arithmetic(false))?;
+        self.budget.in_arithmetic = outer;
+        if !is_balanced(&self.text[start..self.at]) {
+            return self.refuse_from("odd parenthesis inside arithmetic", start);
+        }
         // The second parenthesis must follow at once: with a line continuation between, shells differ.
         if self.raw() == Some(b')') && self.byte(self.at + 1) == Some(b')') {
             self.at += 2;
@@ -157,6 +163,20 @@ impl Parser<'_> {
         }
         Ok(if step { Last::Step } else { Last::Operator })
     }
+}
+
+/// Whether every parenthesis has its partner, quoted ones included.
+fn is_balanced(text: &str) -> bool {
+    let mut open = 0_usize;
+    for byte in text.bytes() {
+        match byte {
+            b'(' => open += 1,
+            b')' if open == 0 => return false,
+            b')' => open -= 1,
+            _ => {}
+        }
+    }
+    open == 0
 }
 
 /// The operators of more than one character, and their beginnings.

@@ -139,6 +139,9 @@ impl Parser<'_> {
     }
 
     fn case_command(&mut self) -> Parsed<Command> {
+        if self.budget.in_arithmetic {
+            return self.refuse("case inside arithmetic");
+        }
         self.skip_blanks();
         if ends_word_list(self.peek()) {
             return self.refuse("case without a word");
@@ -166,7 +169,7 @@ impl Parser<'_> {
     }
 
     fn case_patterns(&mut self) -> Parsed<Vec<Word>> {
-        self.eat(b'(');
+        let opened = self.eat(b'(');
         let mut patterns = Vec::new();
         loop {
             self.skip_blanks();
@@ -176,6 +179,10 @@ impl Parser<'_> {
             patterns.push(self.word(Place::Pattern)?);
             self.skip_blanks();
             if self.eat(b')') {
+                // zsh would read on in the pattern.
+                if opened && !self.peek().is_none_or(|byte| b" \t\n;".contains(&byte)) {
+                    return self.refuse("case pattern");
+                }
                 return Ok(patterns);
             }
             if !self.eat(b'|') {

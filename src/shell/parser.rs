@@ -97,6 +97,8 @@ const ZSH_NAMES: &[&str] = &[
     "watch",
     "widgets",
     "zsh_eval_context",
+    "NULLCMD",
+    "READNULLCMD",
 ];
 
 /// Words that open or close a construct where a command may start, in bash or in zsh.
@@ -157,7 +159,12 @@ impl Parser<'_> {
             let (item, ended) = self.item()?;
             items.push(item);
             if !ended && !self.is_closed_by(end) {
-                return self.refuse("text after a command");
+                let what = if self.peek().is_none() {
+                    "unexpected end"
+                } else {
+                    "text after a command"
+                };
+                return self.refuse(what);
             }
         }
     }
@@ -218,6 +225,9 @@ impl Parser<'_> {
     }
 
     fn skip_comment(&mut self) -> Parsed<()> {
+        if self.budget.in_arithmetic {
+            return self.refuse("comment inside arithmetic");
+        }
         while let Some(byte) = self.raw() {
             match byte {
                 b'\n' => break,
@@ -249,6 +259,13 @@ impl Parser<'_> {
             }
             _ => (false, false),
         };
+        let assigns_only = |pipeline: &Pipeline| {
+            let last = pipeline.stages.last();
+            last.is_some_and(|stage| matches!(&stage.command, Command::Simple { words, .. } if words.is_empty()))
+        };
+        if background && (assigns_only(&first) || rest.iter().any(|(_, pipeline)| assigns_only(pipeline))) {
+            return self.refuse("assignment in the background");
+        }
         let item = Item {
             first,
             rest,
@@ -293,24 +310,47 @@ impl Parser<'_> {
     fn pipeline(&mut self) -> Parsed<Pipeline> {
         self.skip_blanks();
         let start = self.at;
-        let timed = self.eat_word("time");
-        if timed {
-            self.skip_blanks();
-            if matches!(
+        let timed = self.prefix("time")?;
+        if timed && self.budget.untimed {
+            return self.refuse_from("nested time", start);
+        }
+        if timed
+            && matches!(
                 self.peek(),
                 None | Some(b'-' | b'\n' | b';' | b'&' | b'|' | b')' | b'#')
-            ) {
-                return self.refuse_from("time without a plain command", start);
-            }
+            )
+        {
+            return self.refuse_from("time without a plain command", start);
         }
-        let negated = self.eat_word("!");
-        if negated {
-            self.skip_blanks();
-        }
+        let negated = self.prefix("!")?;
         let (word, _) = self.bare_word_ahead();
         if (timed && negated) || ((timed || negated) && (word == "time" || word == "!")) {
             return self.refuse_from("time and ! together", start);
         }
+        let untimed = self.budget.untimed;
+        self.budget.untimed |= timed;
+        let stages = self.stages()?;
+        self.budget.untimed = untimed;
+        Ok(Pipeline { timed, negated, stages })
+    }
+
+    /// Steps over `time` or `!` and the blanks that must follow.
+    fn prefix(&mut self, word: &str) -> Parsed<bool> {
+        let found = self.eat_word(word);
+        if found
+            && !self
+                .peek()
+                .is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b';'))
+        {
+            return self.refuse(&format!("{word} without a blank"));
+        }
+        if found {
+            self.skip_blanks();
+        }
+        Ok(found)
+    }
+
+    fn stages(&mut self) -> Parsed<Vec<Stage>> {
         let mut stages = Vec::new();
         loop {
             let mut stage = self.stage()?;
@@ -322,7 +362,7 @@ impl Parser<'_> {
             }
             stages.push(stage);
             if !pipes {
-                return Ok(Pipeline { timed, negated, stages });
+                return Ok(stages);
             }
             self.skip_newlines()?;
             if matches!(self.bare_word_ahead().0.as_str(), "time" | "!") {

@@ -10,6 +10,10 @@ pub struct Shown {
     /// Literal text that can become the name of a command whose word is not known.
     loose: String,
     any_loose: bool,
+    /// A name may hold digits that only the shell knows, such as those of `$$`.
+    any_number: bool,
+    /// A name may be that of any file.
+    any_glob: bool,
 }
 
 impl Shown {
@@ -21,11 +25,28 @@ impl Shown {
 
     /// Whether a command that a shell ran stands in the tree.
     pub fn shows(&self, name: &str) -> bool {
-        let pieces = || {
-            name.split(|c: char| !c.is_alphanumeric())
-                .filter(|piece| !piece.is_empty())
+        let known = || {
+            let mut pieces = name
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|piece| !piece.is_empty());
+            pieces.all(|piece| self.composes(piece))
         };
-        self.names.contains(name) || (self.any_loose && pieces().all(|piece| self.loose.contains(piece)))
+        // Where the word before a redirection becomes nothing, zsh runs one of these two.
+        let null_command = matches!(name, "cat" | "more");
+        self.names.contains(name) || (self.any_loose && (self.any_glob || null_command || known()))
+    }
+
+    /// Whether expansions can put a piece of a name together.
+    fn composes(&self, piece: &str) -> bool {
+        let unknown = |c: char| self.any_number && c.is_ascii_digit();
+        let piece = piece.trim_matches(unknown);
+        let tokens = || {
+            self.loose
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|token| !token.is_empty())
+        };
+        self.loose.contains(piece)
+            || tokens().any(|token| piece.strip_prefix(token).is_some_and(|rest| self.composes(rest)))
     }
 
     fn script(&mut self, script: &Script) {
@@ -128,6 +149,13 @@ impl Shown {
     /// A word whose text may become a command's name.
     fn loose_word(&mut self, word: &Word) {
         self.word(word);
+        let source = format!("{:?}", word.parts);
+        self.any_glob |= source.contains("Glob(");
+        self.any_number |= source.contains("Arithmetic(")
+            || source.contains("Length")
+            || ["$", "!", "#", "?", "-"]
+                .iter()
+                .any(|name| source.contains(&format!("name: \"{name}\"")));
         for spelling in spellings(&word.parts) {
             self.loose.push_str(&spelling);
             self.loose.push(' ');
@@ -201,10 +229,11 @@ fn spellings(parts: &[Part]) -> Vec<String> {
             Part::Brace(alternatives) => alternatives.iter().flat_map(|inner| spellings(inner)).collect(),
             Part::Parameter(parameter) => match &parameter.operation {
                 Some(ParameterOperation::Default(_, word)) => spellings(&word.parts),
-                _ => [" ", "", " 0 1 127 "].map(str::to_owned).to_vec(),
+                _ => [" ", ""].map(str::to_owned).to_vec(),
             },
             Part::Arithmetic(_) => vec![" 0 1 2 3 4 5 6 7 8 9 ".to_owned()],
-            Part::Tilde(_) | Part::CommandSubstitution(_) | Part::ProcessSubstitution { .. } => continue,
+            Part::Tilde(name) => vec![format!("~{}", name.as_deref().unwrap_or_default())],
+            Part::CommandSubstitution(_) | Part::ProcessSubstitution { .. } => continue,
         };
         texts = texts
             .iter()
