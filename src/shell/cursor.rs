@@ -10,6 +10,8 @@ use super::parser::Refusal;
 pub(super) const MAX_DEPTH: usize = 24;
 /// How many commands, compound ones included, a script may hold.
 pub(super) const MAX_COMMANDS: usize = 500;
+/// How many words the ranges of a script may become.
+pub(super) const MAX_RANGED: usize = 2048;
 /// How many terms one `[[ .. ]]` may hold: the tree nests once a term.
 pub(super) const MAX_TERMS: usize = 32;
 
@@ -20,6 +22,8 @@ pub(super) type Parsed<T> = Result<T, Refusal>;
 pub(super) struct Budget {
     pub(super) depth: usize,
     pub(super) commands: usize,
+    /// Words that ranges such as `{1..9}` became.
+    pub(super) ranged: usize,
     /// Inside a substitution or a timed pipeline, where the shells disagree on `time`.
     pub(super) untimed: bool,
     /// Inside `$((..))`. bash counts parentheses to tell it from `$( (..) )`, so nothing in it may hold an odd one.
@@ -254,6 +258,7 @@ impl<'a> Parser<'a> {
         let result = parser.deeper(inner)?;
         parser.check_end()?;
         self.budget.commands = parser.budget.commands;
+        self.budget.ranged = parser.budget.ranged;
         Ok(result)
     }
 

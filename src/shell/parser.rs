@@ -48,57 +48,41 @@ pub(super) enum End {
     Arm,
 }
 
-/// Names to which zsh ties meaning of its own: setting `path` sets PATH, `functions=(ls 'rm x')` defines a function.
+/// Names to which zsh ties meaning of its own: setting `path` sets PATH, and it runs `NULLCMD` where a command is missing.
 const ZSH_NAMES: &[&str] = &[
-    "aliases",
+    "NULLCMD",
+    "READNULLCMD",
     "argv",
-    "builtins",
     "cdpath",
-    "commands",
     "dirstack",
+    "fignore",
+    "fpath",
+    "mailpath",
+    "manpath",
+    "module_path",
+    "path",
+    "psvar",
+];
+
+/// Tables of zsh that only an array sets: `functions=(ls 'rm x')` defines a function. As plain variables zsh rejects them.
+const ZSH_TABLES: &[&str] = &[
+    "aliases",
+    "builtins",
+    "commands",
     "dis_aliases",
     "dis_builtins",
     "dis_functions",
     "dis_galiases",
-    "dis_patchars",
-    "dis_reswords",
     "dis_saliases",
-    "fignore",
-    "fpath",
-    "funcstack",
     "functions",
-    "functions_source",
     "galiases",
-    "history",
-    "historywords",
-    "jobdirs",
-    "jobstates",
-    "jobtexts",
-    "mailpath",
-    "manpath",
-    "module_path",
     "modules",
     "nameddirs",
     "options",
     "parameters",
-    "patchars",
-    "path",
-    "pipestatus",
-    "prompt",
-    "psvar",
-    "reswords",
     "saliases",
-    "signals",
-    "status",
-    "termcap",
-    "terminfo",
     "userdirs",
-    "usergroups",
-    "watch",
     "widgets",
-    "zsh_eval_context",
-    "NULLCMD",
-    "READNULLCMD",
 ];
 
 /// Words that open or close a construct where a command may start, in bash or in zsh.
@@ -493,6 +477,9 @@ impl Parser<'_> {
         }
         self.check_assignable(&name, start)?;
         let value = if self.peek() == Some(b'(') {
+            if ZSH_TABLES.contains(&name.as_str()) {
+                return self.refuse_from("assignment to a zsh variable", start);
+            }
             AssignedValue::Array(self.deeper(Self::array)?)
         } else {
             AssignedValue::Scalar(self.word(Place::Value)?)

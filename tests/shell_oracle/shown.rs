@@ -1,12 +1,13 @@
-//! What a tree shows: the names of all its commands, in every branch, body and substitution.
+//! What a tree shows: the words of all its commands, in every branch, body and substitution.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign::shell::ast::*;
 
 #[derive(Default)]
 pub struct Shown {
-    names: BTreeSet<String>,
+    /// By the name of a command, the words after it; `None` where they are not all known.
+    commands: BTreeMap<String, BTreeSet<Option<Vec<String>>>>,
     /// Literal text that can become the name of a command whose word is not known.
     loose: String,
     any_loose: bool,
@@ -24,7 +25,17 @@ impl Shown {
     }
 
     /// Whether a command that a shell ran stands in the tree.
-    pub fn shows(&self, name: &str) -> bool {
+    pub fn shows(&self, words: &[String]) -> bool {
+        let Some((name, rest)) = words.split_first() else {
+            return false;
+        };
+        let known = self.commands.get(name);
+        known.is_some_and(|known| known.contains(&None) || known.contains(&Some(rest.to_vec())))
+            || self.may_become(name)
+    }
+
+    /// Whether a command whose name the tree does not know can be this one.
+    fn may_become(&self, name: &str) -> bool {
         let known = || {
             let mut pieces = name
                 .split(|c: char| !c.is_alphanumeric())
@@ -33,7 +44,7 @@ impl Shown {
         };
         // Where the word before a redirection becomes nothing, zsh runs one of these two.
         let null_command = matches!(name, "cat" | "more");
-        self.names.contains(name) || (self.any_loose && (self.any_glob || null_command || known()))
+        self.any_loose && (self.any_glob || null_command || known())
     }
 
     /// Whether expansions can put a piece of a name together.
@@ -119,7 +130,13 @@ impl Shown {
         words.iter().for_each(|word| self.word(word));
         let Some(first) = words.first() else { return };
         match literal(&first.parts) {
-            Some(name) => drop(self.names.insert(name)),
+            Some(name) => {
+                let rest = words[1..].iter().map(expanded_word).collect::<Option<Vec<_>>>();
+                self.commands
+                    .entry(name)
+                    .or_default()
+                    .insert(rest.map(|words| words.concat()));
+            }
             None => {
                 self.any_loose = true;
                 words.iter().for_each(|word| self.loose_word(word));
@@ -242,4 +259,43 @@ fn spellings(parts: &[Part]) -> Vec<String> {
             .collect();
     }
     texts
+}
+
+/// The words that one word becomes, if that is known from the tree alone.
+fn expanded(parts: &[Part]) -> Option<Vec<String>> {
+    let mut words = vec![String::new()];
+    for part in parts {
+        let pieces = match part {
+            Part::Literal(text) | Part::Quoted(text) => vec![text.clone()],
+            Part::DoubleQuoted(inner) => vec![literal(inner)?],
+            Part::Brace(alternatives) => alternatives
+                .iter()
+                .map(|inner| expanded(inner))
+                .collect::<Option<Vec<_>>>()?
+                .concat(),
+            Part::Tilde(None) => vec![crate::cage::HOME.to_owned()],
+            Part::Tilde(Some(_))
+            | Part::Parameter(_)
+            | Part::CommandSubstitution(_)
+            | Part::ProcessSubstitution { .. }
+            | Part::Arithmetic(_)
+            | Part::Glob(_) => return None,
+        };
+        words = words
+            .iter()
+            .flat_map(|word| pieces.iter().map(move |piece| format!("{word}{piece}")))
+            .collect();
+    }
+    Some(words)
+}
+
+/// The same for a whole word: an unquoted one that is empty vanishes.
+fn expanded_word(word: &Word) -> Option<Vec<String>> {
+    let mut words = expanded(&word.parts)?;
+    let unquoted = word
+        .parts
+        .iter()
+        .all(|part| matches!(part, Part::Literal(_) | Part::Brace(_)));
+    words.retain(|word| !(unquoted && word.is_empty()));
+    Some(words)
 }

@@ -156,7 +156,12 @@ fn compound_commands() {
     refuses("done", "misplaced done");
     refuses("case a in a) k1;& b) k2;; esac", "case fall-through");
     refuses("f() k1", "function body without braces");
-    refuses("for ((i=0;i<3;i++)); do k1; done", "for without a plain name");
+    reads(
+        "for ((i=0; i<$n; i++)); do k1; done >a",
+        "group(let(i := i with ); while(let(i :=  with ${n}) ? [k1]; let(i := i with ))) >a",
+    );
+    refuses("for ((i=$(k1);;)); do k2; done", "substitution in a counting loop");
+    refuses("for (i=0;;); do k1; done", "for without a plain name");
 }
 
 #[test]
@@ -200,6 +205,8 @@ fn assignments() {
     refuses("k1 a=(x)", "parenthesis after a word");
     refuses("1=a k1", "assignment to a number");
     refuses("path=/x", "assignment to a zsh variable");
+    refuses("functions=(ls 'rm x')", "assignment to a zsh variable");
+    reads("status=1; options=x", "[status:=1]; [options:=x]");
     refuses("k1 a=~/x", "tilde after =");
     refuses("a=1 &", "assignment in the background");
 }
@@ -298,6 +305,7 @@ fn bounds_hold_at_once() {
     refuses(&"k".repeat(MAX_BYTES + 1), "script too long");
     assert!(parse(&"k".repeat(MAX_BYTES)).is_ok());
     refuses(&"k;".repeat(600), "too many commands");
+    refuses(&format!("k{}", " {1..256}".repeat(9)), "too many words from ranges");
     refuses(&format!("[[ {} ]]", "a && ".repeat(100)), "test too long");
 }
 
