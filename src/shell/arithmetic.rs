@@ -19,10 +19,37 @@ enum Last {
     Step,
 }
 
+/// What ends an expression; it is not consumed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    /// `)`
+    Paren,
+    /// `:` or `}`
+    Brace,
+    /// `;`
+    Semicolon,
+}
+
+impl Stop {
+    fn is(self, byte: u8) -> bool {
+        match self {
+            Stop::Paren => byte == b')',
+            Stop::Brace => byte == b':' || byte == b'}',
+            Stop::Semicolon => byte == b';',
+        }
+    }
+}
+
 impl Parser<'_> {
     /// The expression up to `))`, which is consumed.
     pub(super) fn arithmetic_until_parens(&mut self) -> Parsed<Arithmetic> {
-        let expression = self.deeper(|p| p.arithmetic(false))?;
+        let start = self.at;
+        let outer = std::mem::replace(&mut self.budget.in_arithmetic, true);
+        let expression = self.deeper(|p| p.arithmetic(Stop::Paren))?;
+        self.budget.in_arithmetic = outer;
+        if !is_balanced(&self.text[start..self.at]) {
+            return self.refuse_from("odd parenthesis inside arithmetic", start);
+        }
         // The second parenthesis must follow at once: with a line continuation between, shells differ.
         if self.raw() == Some(b')') && self.byte(self.at + 1) == Some(b')') {
             self.at += 2;
@@ -33,10 +60,25 @@ impl Parser<'_> {
 
     /// The expression up to `:` or `}`.
     pub(super) fn arithmetic_in_braces(&mut self) -> Parsed<Arithmetic> {
-        self.deeper(|p| p.arithmetic(true))
+        self.deeper(|p| p.arithmetic(Stop::Brace))
     }
 
-    fn arithmetic(&mut self, in_braces: bool) -> Parsed<Arithmetic> {
+    /// `start; condition; step))` of a counting loop, after its parentheses; without substitutions.
+    pub(super) fn arithmetic_clauses(&mut self) -> Parsed<[Arithmetic; 3]> {
+        let start = self.at;
+        let first = self.deeper(|p| p.arithmetic(Stop::Semicolon))?;
+        self.bump();
+        let condition = self.deeper(|p| p.arithmetic(Stop::Semicolon))?;
+        self.bump();
+        let clauses = [first, condition, self.arithmetic_until_parens()?];
+        let substitutes = |part: &Part| !matches!(part, Part::Parameter(_));
+        if clauses.iter().flat_map(|clause| &clause.parts).any(substitutes) {
+            return self.refuse_from("substitution in a counting loop", start);
+        }
+        Ok(clauses)
+    }
+
+    fn arithmetic(&mut self, stop: Stop) -> Parsed<Arithmetic> {
         let start = self.at;
         let mut expression = Arithmetic::default();
         let mut open = 0_usize;
@@ -53,8 +95,7 @@ impl Parser<'_> {
                     self.check_inner_newline()?;
                     self.bump();
                 }
-                b')' if open == 0 && !in_braces => break,
-                b'}' | b':' if open == 0 && in_braces => break,
+                _ if open == 0 && stop.is(byte) => break,
                 b'(' => {
                     open += 1;
                     self.bump();
@@ -72,7 +113,7 @@ impl Parser<'_> {
                     last = self.arithmetic_operand(byte, last, &mut expression)?;
                     touches = true;
                 }
-                _ => last = self.arithmetic_operator(last, in_braces, &mut expression)?,
+                _ => last = self.arithmetic_operator(last, stop, &mut expression)?,
             }
         }
         expression.span = self.span_from(start);
@@ -129,7 +170,7 @@ impl Parser<'_> {
         self.refuse_from("unusual number", start)
     }
 
-    fn arithmetic_operator(&mut self, last: Last, in_braces: bool, expression: &mut Arithmetic) -> Parsed<Last> {
+    fn arithmetic_operator(&mut self, last: Last, stop: Stop, expression: &mut Arithmetic) -> Parsed<Last> {
         let start = self.at;
         let mut operator = String::new();
         while let Some(byte) = self.peek() {
@@ -140,7 +181,7 @@ impl Parser<'_> {
             operator.push(char::from(byte));
             self.bump();
         }
-        if operator.is_empty() || (in_braces && matches!(operator.as_str(), "?" | ":")) {
+        if operator.is_empty() || (stop == Stop::Brace && matches!(operator.as_str(), "?" | ":")) {
             return self.refuse("unusual arithmetic");
         }
         let step = operator == "++" || operator == "--";
@@ -157,6 +198,20 @@ impl Parser<'_> {
         }
         Ok(if step { Last::Step } else { Last::Operator })
     }
+}
+
+/// Whether every parenthesis has its partner, quoted ones included.
+fn is_balanced(text: &str) -> bool {
+    let mut open = 0_usize;
+    for byte in text.bytes() {
+        match byte {
+            b'(' => open += 1,
+            b')' if open == 0 => return false,
+            b')' => open -= 1,
+            _ => {}
+        }
+    }
+    open == 0
 }
 
 /// The operators of more than one character, and their beginnings.

@@ -22,6 +22,28 @@ pub struct Item {
     pub background: bool,
 }
 
+impl Item {
+    /// A lone command in the foreground.
+    pub(super) fn of(command: Command, span: Span) -> Self {
+        let stage = Stage {
+            command,
+            redirects: Vec::new(),
+            pipes_stderr: false,
+            span,
+        };
+        let first = Pipeline {
+            timed: false,
+            negated: false,
+            stages: vec![stage],
+        };
+        Item {
+            first,
+            rest: Vec::new(),
+            background: false,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connector {
     /// `&&`

@@ -1,6 +1,6 @@
 //! Compound commands and functions. Called for every command, before it is taken for a simple one.
 
-use super::ast::{CaseArm, Command, Script, Stage, Word};
+use super::ast::{CaseArm, Command, Item, Script, Stage, Word};
 use super::conditions::Terms;
 use super::cursor::{Parsed, Parser};
 use super::parser::End;
@@ -95,6 +95,9 @@ impl Parser<'_> {
     fn for_command(&mut self) -> Parsed<Command> {
         self.skip_blanks();
         let start = self.at;
+        if self.peek() == Some(b'(') && self.peek_second() == Some(b'(') {
+            return self.counting_for();
+        }
         let Some((name, end)) = self.name_ahead() else {
             return self.refuse("for without a plain name");
         };
@@ -120,6 +123,33 @@ impl Parser<'_> {
         Ok(Command::For { name, words, body })
     }
 
+    /// `for ((start; condition; step))`, told as `{ ((start)); while ((condition)); do ..; ((step)); done; }`.
+    fn counting_for(&mut self) -> Parsed<Command> {
+        let start = self.at;
+        self.bump();
+        self.peek();
+        self.bump();
+        let [first, condition, step] = self.arithmetic_clauses()?;
+        let head = self.span_from(start);
+        self.skip_blanks();
+        self.eat(b';');
+        self.skip_newlines()?;
+        let mut body = self.body("do", &["done"])?;
+        self.expect_word("done")?;
+        let item = |command| Item::of(command, head);
+        body.items.push(item(Command::Arithmetic(step)));
+        let condition = Script {
+            items: vec![item(Command::Arithmetic(condition))],
+        };
+        let repeated = Command::While {
+            until: false,
+            condition,
+            body,
+        };
+        let items = vec![item(Command::Arithmetic(first)), item(repeated)];
+        Ok(Command::Group(Script { items }))
+    }
+
     fn for_words(&mut self) -> Parsed<Vec<Word>> {
         let mut words = Vec::new();
         loop {
@@ -139,6 +169,9 @@ impl Parser<'_> {
     }
 
     fn case_command(&mut self) -> Parsed<Command> {
+        if self.budget.in_arithmetic {
+            return self.refuse("case inside arithmetic");
+        }
         self.skip_blanks();
         if ends_word_list(self.peek()) {
             return self.refuse("case without a word");
@@ -166,7 +199,7 @@ impl Parser<'_> {
     }
 
     fn case_patterns(&mut self) -> Parsed<Vec<Word>> {
-        self.eat(b'(');
+        let opened = self.eat(b'(');
         let mut patterns = Vec::new();
         loop {
             self.skip_blanks();
@@ -176,6 +209,10 @@ impl Parser<'_> {
             patterns.push(self.word(Place::Pattern)?);
             self.skip_blanks();
             if self.eat(b')') {
+                // zsh would read on in the pattern.
+                if opened && !self.peek().is_none_or(|byte| b" \t\n;".contains(&byte)) {
+                    return self.refuse("case pattern");
+                }
                 return Ok(patterns);
             }
             if !self.eat(b'|') {

@@ -10,6 +10,8 @@ use super::parser::Refusal;
 pub(super) const MAX_DEPTH: usize = 24;
 /// How many commands, compound ones included, a script may hold.
 pub(super) const MAX_COMMANDS: usize = 500;
+/// How many words the ranges of a script may become.
+pub(super) const MAX_RANGED: usize = 2048;
 /// How many terms one `[[ .. ]]` may hold: the tree nests once a term.
 pub(super) const MAX_TERMS: usize = 32;
 
@@ -20,6 +22,12 @@ pub(super) type Parsed<T> = Result<T, Refusal>;
 pub(super) struct Budget {
     pub(super) depth: usize,
     pub(super) commands: usize,
+    /// Words that ranges such as `{1..9}` became.
+    pub(super) ranged: usize,
+    /// Inside a substitution or a timed pipeline, where the shells disagree on `time`.
+    pub(super) untimed: bool,
+    /// Inside `$((..))`. bash counts parentheses to tell it from `$( (..) )`, so nothing in it may hold an odd one.
+    pub(super) in_arithmetic: bool,
 }
 
 /// The rest of a line that holds a here-document operator.
@@ -225,8 +233,10 @@ impl<'a> Parser<'a> {
     pub(super) fn substitution<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let outer = self.here.take();
         let one_line = self.one_line;
+        let untimed = std::mem::replace(&mut self.budget.untimed, true);
         self.one_line |= outer.is_some();
         let result = self.deeper(inner)?;
+        self.budget.untimed = untimed;
         if self.here.is_some() {
             return self.refuse("here-document without its body");
         }
@@ -244,9 +254,11 @@ impl<'a> Parser<'a> {
     ) -> Parsed<T> {
         let origin = offsets.into_iter().map(|at| self.origin_of(at)).collect();
         let mut parser = Parser::new(text, Some(origin), self.budget);
+        parser.budget.untimed = true;
         let result = parser.deeper(inner)?;
         parser.check_end()?;
         self.budget.commands = parser.budget.commands;
+        self.budget.ranged = parser.budget.ranged;
         Ok(result)
     }
 

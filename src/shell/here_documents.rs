@@ -17,6 +17,9 @@ struct Delimiter {
 impl Parser<'_> {
     /// The body of a here-document, after `<<`.
     pub(super) fn here_document(&mut self, start: usize) -> Parsed<Word> {
+        if self.budget.in_arithmetic {
+            return self.refuse_from("here-document inside arithmetic", start);
+        }
         let strips_tabs = self.eat(b'-');
         self.skip_blanks();
         let delimiter = self.delimiter(strips_tabs, start)?;

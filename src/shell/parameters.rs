@@ -11,8 +11,16 @@ enum Operand {
     /// After `:-` and its like.
     Text,
     Pattern,
+    /// The pattern of `/`, which a slash ends.
+    Search,
     /// The second half of `/`.
     Replacement,
+}
+
+impl Operand {
+    fn is_pattern(self) -> bool {
+        matches!(self, Operand::Pattern | Operand::Search)
+    }
 }
 
 impl Parser<'_> {
@@ -144,6 +152,7 @@ impl Parser<'_> {
                 ))
             }
             Some(b'@') => self.refuse_from("parameter transformation", start),
+            None => self.refuse_from("unterminated parameter", start),
             _ => self.refuse_from("unusual parameter", start),
         }
     }
@@ -208,7 +217,7 @@ impl Parser<'_> {
             operator.push(char::from(byte));
             self.bump();
         }
-        let pattern = self.operand(Operand::Pattern, context, start)?;
+        let pattern = self.operand(Operand::Search, context, start)?;
         let replacement = if self.eat(b'/') {
             Some(self.operand(Operand::Replacement, context, start)?)
         } else {
@@ -226,7 +235,7 @@ impl Parser<'_> {
             match self.peek() {
                 None => return self.refuse_from("unterminated parameter", start),
                 Some(b'}') => break,
-                Some(b'/') if kind == Operand::Pattern => break,
+                Some(b'/') if kind == Operand::Search => break,
                 Some(byte) => self.operand_part(byte, kind, context, &mut parts)?,
             }
         }
@@ -245,12 +254,12 @@ impl Parser<'_> {
                 push(parts, expansion.part);
             }
             b'`' => parts.push(self.backquoted(context)?),
-            b'*' | b'?' if kind == Operand::Pattern || (kind == Operand::Text && !quoted) => {
+            b'*' | b'?' if kind.is_pattern() || (kind == Operand::Text && !quoted) => {
                 self.bump();
                 parts.push(Part::Glob(char::from(byte).into()));
             }
-            b'[' if kind == Operand::Pattern => parts.push(self.bracket()?),
-            b' ' if quoted || kind == Operand::Pattern => {
+            b'[' if kind.is_pattern() => parts.push(self.bracket()?),
+            b' ' if quoted || kind.is_pattern() => {
                 self.bump();
                 push(parts, Part::Quoted(" ".into()));
             }
@@ -282,7 +291,7 @@ impl Parser<'_> {
         };
         let special = match (context, kind) {
             (Context::Bare, _) => byte.is_ascii_graphic(),
-            (Context::Quoted, Operand::Pattern) => byte.is_ascii_punctuation(),
+            (Context::Quoted, Operand::Pattern | Operand::Search) => byte.is_ascii_punctuation(),
             (Context::Quoted, Operand::Text | Operand::Replacement) => b"$`\"\\".contains(&byte),
             (Context::HereDoc, _) => false,
         };

@@ -48,55 +48,41 @@ pub(super) enum End {
     Arm,
 }
 
-/// Names to which zsh ties meaning of its own: setting `path` sets PATH, `functions=(ls 'rm x')` defines a function.
+/// Names to which zsh ties meaning of its own: setting `path` sets PATH, and it runs `NULLCMD` where a command is missing.
 const ZSH_NAMES: &[&str] = &[
-    "aliases",
+    "NULLCMD",
+    "READNULLCMD",
     "argv",
-    "builtins",
     "cdpath",
-    "commands",
     "dirstack",
+    "fignore",
+    "fpath",
+    "mailpath",
+    "manpath",
+    "module_path",
+    "path",
+    "psvar",
+];
+
+/// Tables of zsh that only an array sets: `functions=(ls 'rm x')` defines a function. As plain variables zsh rejects them.
+const ZSH_TABLES: &[&str] = &[
+    "aliases",
+    "builtins",
+    "commands",
     "dis_aliases",
     "dis_builtins",
     "dis_functions",
     "dis_galiases",
-    "dis_patchars",
-    "dis_reswords",
     "dis_saliases",
-    "fignore",
-    "fpath",
-    "funcstack",
     "functions",
-    "functions_source",
     "galiases",
-    "history",
-    "historywords",
-    "jobdirs",
-    "jobstates",
-    "jobtexts",
-    "mailpath",
-    "manpath",
-    "module_path",
     "modules",
     "nameddirs",
     "options",
     "parameters",
-    "patchars",
-    "path",
-    "pipestatus",
-    "prompt",
-    "psvar",
-    "reswords",
     "saliases",
-    "signals",
-    "status",
-    "termcap",
-    "terminfo",
     "userdirs",
-    "usergroups",
-    "watch",
     "widgets",
-    "zsh_eval_context",
 ];
 
 /// Words that open or close a construct where a command may start, in bash or in zsh.
@@ -157,7 +143,12 @@ impl Parser<'_> {
             let (item, ended) = self.item()?;
             items.push(item);
             if !ended && !self.is_closed_by(end) {
-                return self.refuse("text after a command");
+                let what = if self.peek().is_none() {
+                    "unexpected end"
+                } else {
+                    "text after a command"
+                };
+                return self.refuse(what);
             }
         }
     }
@@ -218,6 +209,9 @@ impl Parser<'_> {
     }
 
     fn skip_comment(&mut self) -> Parsed<()> {
+        if self.budget.in_arithmetic {
+            return self.refuse("comment inside arithmetic");
+        }
         while let Some(byte) = self.raw() {
             match byte {
                 b'\n' => break,
@@ -249,6 +243,13 @@ impl Parser<'_> {
             }
             _ => (false, false),
         };
+        let assigns_only = |pipeline: &Pipeline| {
+            let last = pipeline.stages.last();
+            last.is_some_and(|stage| matches!(&stage.command, Command::Simple { words, .. } if words.is_empty()))
+        };
+        if background && (assigns_only(&first) || rest.iter().any(|(_, pipeline)| assigns_only(pipeline))) {
+            return self.refuse("assignment in the background");
+        }
         let item = Item {
             first,
             rest,
@@ -293,24 +294,47 @@ impl Parser<'_> {
     fn pipeline(&mut self) -> Parsed<Pipeline> {
         self.skip_blanks();
         let start = self.at;
-        let timed = self.eat_word("time");
-        if timed {
-            self.skip_blanks();
-            if matches!(
+        let timed = self.prefix("time")?;
+        if timed && self.budget.untimed {
+            return self.refuse_from("nested time", start);
+        }
+        if timed
+            && matches!(
                 self.peek(),
                 None | Some(b'-' | b'\n' | b';' | b'&' | b'|' | b')' | b'#')
-            ) {
-                return self.refuse_from("time without a plain command", start);
-            }
+            )
+        {
+            return self.refuse_from("time without a plain command", start);
         }
-        let negated = self.eat_word("!");
-        if negated {
-            self.skip_blanks();
-        }
+        let negated = self.prefix("!")?;
         let (word, _) = self.bare_word_ahead();
         if (timed && negated) || ((timed || negated) && (word == "time" || word == "!")) {
             return self.refuse_from("time and ! together", start);
         }
+        let untimed = self.budget.untimed;
+        self.budget.untimed |= timed;
+        let stages = self.stages()?;
+        self.budget.untimed = untimed;
+        Ok(Pipeline { timed, negated, stages })
+    }
+
+    /// Steps over `time` or `!` and the blanks that must follow.
+    fn prefix(&mut self, word: &str) -> Parsed<bool> {
+        let found = self.eat_word(word);
+        if found
+            && !self
+                .peek()
+                .is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b';'))
+        {
+            return self.refuse(&format!("{word} without a blank"));
+        }
+        if found {
+            self.skip_blanks();
+        }
+        Ok(found)
+    }
+
+    fn stages(&mut self) -> Parsed<Vec<Stage>> {
         let mut stages = Vec::new();
         loop {
             let mut stage = self.stage()?;
@@ -322,7 +346,7 @@ impl Parser<'_> {
             }
             stages.push(stage);
             if !pipes {
-                return Ok(Pipeline { timed, negated, stages });
+                return Ok(stages);
             }
             self.skip_newlines()?;
             if matches!(self.bare_word_ahead().0.as_str(), "time" | "!") {
@@ -453,6 +477,9 @@ impl Parser<'_> {
         }
         self.check_assignable(&name, start)?;
         let value = if self.peek() == Some(b'(') {
+            if ZSH_TABLES.contains(&name.as_str()) {
+                return self.refuse_from("assignment to a zsh variable", start);
+            }
             AssignedValue::Array(self.deeper(Self::array)?)
         } else {
             AssignedValue::Scalar(self.word(Place::Value)?)

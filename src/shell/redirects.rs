@@ -97,9 +97,11 @@ impl Parser<'_> {
             _ => return self.refuse_from("duplicate of a computed descriptor", start),
         };
         self.bump();
-        if self
-            .peek()
-            .is_some_and(|byte| !is_word_end(byte) || b"<>(".contains(&byte))
+        let glued = self.peek() == Some(b'&') && self.peek_second() == Some(b'>');
+        if glued
+            || self
+                .peek()
+                .is_some_and(|byte| !is_word_end(byte) || b"<>(".contains(&byte))
         {
             return self.refuse_from("unusual descriptor", start);
         }

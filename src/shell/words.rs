@@ -4,7 +4,7 @@
 //! their own.
 
 use super::ast::{Part, Word};
-use super::cursor::{Parsed, Parser, is_word_end};
+use super::cursor::{MAX_RANGED, Parsed, Parser, is_word_end};
 use super::parser::End;
 use super::quotes::Context;
 
@@ -296,6 +296,10 @@ impl Parser<'_> {
             };
             if alternatives.is_empty() {
                 return self.refuse_from("unusual brace range", start);
+            }
+            self.budget.ranged += alternatives.len();
+            if self.budget.ranged > MAX_RANGED {
+                return self.refuse_from("too many words from ranges", start);
             }
         }
         match state.place.braces() {

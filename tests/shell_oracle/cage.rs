@@ -8,6 +8,8 @@ use std::time::Duration;
 
 /// An id that owns nothing.
 const NOBODY: u32 = 65_534;
+/// The home and first directory of every script.
+pub const HOME: &str = "/tmp/w";
 /// How long one shell may take over all its scripts, from its start; then it is killed and the test fails.
 const PATIENCE: Duration = Duration::from_secs(900);
 
@@ -25,11 +27,11 @@ while IFS= read -r -d '' source; do
 $source" 2>&1); printf '%s\0%s\0' "$?" "$message"
 done"#;
 
-/// Runs each script; writes `NUMBER NAME` for every command that the shell did not find.
+/// Runs each script; writes its number and the words, US between them, of every command that the shell did not find.
 const RUN_BASH: &str = r#"
 exec 200>&1
 FUNCNEST=6 NUMBER=0
-command_not_found_handle() { printf '%s %s\0' "$NUMBER" "$1" >&200; return $((RANDOM % 2)); }
+command_not_found_handle() { local IFS=$'\x1f'; printf '%s %s\0' "$NUMBER" "$*" >&200; return $((RANDOM % 2)); }
 while IFS= read -r -d '' source; do
   (ulimit -t 1; eval "$source") </dev/null >/dev/null 2>&1
   NUMBER=$((NUMBER + 1))
@@ -40,7 +42,7 @@ setopt no_nomatch
 zmodload zsh/datetime
 exec 9>&1
 FUNCNEST=6 NUMBER=0
-command_not_found_handler() { printf '%s %s\0' "$NUMBER" "$1" >&9; return $((${EPOCHREALTIME##*.} % 2)); }
+command_not_found_handler() { local IFS=$'\x1f'; printf '%s %s\0' "$NUMBER" "$*" >&9; return $((${EPOCHREALTIME##*.} % 2)); }
 while IFS= read -r -d '' source; do
   (ulimit -t 1; eval "$source") </dev/null >/dev/null 2>&1
   NUMBER=$((NUMBER + 1))
@@ -61,21 +63,21 @@ pub fn checked(shell: Shell, scripts: &[String]) -> Vec<(bool, String)> {
     answers
 }
 
-/// For each script, the names of the commands that `shell` tried to run.
-pub fn tried(shell: Shell, scripts: &[String]) -> Vec<Vec<String>> {
+/// For each script, the commands that `shell` tried to run, each as its words.
+pub fn tried(shell: Shell, scripts: &[String]) -> Vec<Vec<Vec<String>>> {
     let driver = match shell {
         Shell::Bash => RUN_BASH,
         Shell::Zsh => RUN_ZSH,
     };
-    let mut names = vec![Vec::new(); scripts.len()];
+    let mut commands = vec![Vec::new(); scripts.len()];
     for record in run(shell, driver, scripts) {
-        let (number, name) = record.split_once(' ').expect("the driver writes a number and a name");
+        let (number, words) = record.split_once(' ').expect("the driver writes a number and words");
         // A script may close or reuse the log's descriptor; what it writes there itself has no number.
-        if let Some(names) = number.parse().ok().and_then(|number: usize| names.get_mut(number)) {
-            names.push(name.to_owned());
+        if let Some(commands) = number.parse().ok().and_then(|number: usize| commands.get_mut(number)) {
+            commands.push(words.split('\u{1f}').map(str::to_owned).collect());
         }
     }
-    names
+    commands
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -129,14 +131,14 @@ fn start(shell: Shell, driver: &str) -> Child {
         "--proc",
         "/proc",
     ]);
-    command.args(["--tmpfs", "/tmp", "--dir", "/tmp/w", "--chdir", "/tmp/w", "--clearenv"]);
+    command.args(["--tmpfs", "/tmp", "--dir", HOME, "--chdir", HOME, "--clearenv"]);
     command.args([
         "--setenv",
         "PATH",
         "/nonexistent",
         "--setenv",
         "HOME",
-        "/tmp/w",
+        HOME,
         "--setenv",
         "LC_ALL",
         "C.UTF-8",

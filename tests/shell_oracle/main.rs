@@ -68,10 +68,10 @@ fn assert_shows(shell: Shell, salt: u64) {
         "{shell:?} ran almost nothing: the cage does not work"
     );
     let mut wrong = Vec::new();
-    for (script, names) in scripts.iter().zip(&runs) {
+    for (script, commands) in scripts.iter().zip(&runs) {
         let shown = Shown::of(&parse(script).expect("it was accepted before"));
-        for name in names.iter().filter(|name| !shown.shows(name)) {
-            wrong.push(format!("{name:?} of {script:?}"));
+        for words in commands.iter().filter(|words| !shown.shows(words)) {
+            wrong.push(format!("{words:?} of {script:?}"));
         }
     }
     wrong.dedup();

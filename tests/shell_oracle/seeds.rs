@@ -221,6 +221,8 @@ pub const SEEDS: &[&str] = &[
     "if K1; then; fi",
     "for i in a; { K1; }",
     "select i in a; do K1; done",
+    "for ((i=0; i<$#; i++)) do K1; done",
+    "for ((v=1;v<2;v++))\ndo K1; done | K2",
     "coproc K1",
     "repeat 2 K1",
     "K1 () { K2; }; K1",

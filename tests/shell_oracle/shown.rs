@@ -1,15 +1,20 @@
-//! What a tree shows: the names of all its commands, in every branch, body and substitution.
+//! What a tree shows: the words of all its commands, in every branch, body and substitution.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign::shell::ast::*;
 
 #[derive(Default)]
 pub struct Shown {
-    names: BTreeSet<String>,
+    /// By the name of a command, the words after it; `None` where they are not all known.
+    commands: BTreeMap<String, BTreeSet<Option<Vec<String>>>>,
     /// Literal text that can become the name of a command whose word is not known.
     loose: String,
     any_loose: bool,
+    /// A name may hold digits that only the shell knows, such as those of `$$`.
+    any_number: bool,
+    /// A name may be that of any file.
+    any_glob: bool,
 }
 
 impl Shown {
@@ -20,12 +25,39 @@ impl Shown {
     }
 
     /// Whether a command that a shell ran stands in the tree.
-    pub fn shows(&self, name: &str) -> bool {
-        let pieces = || {
-            name.split(|c: char| !c.is_alphanumeric())
-                .filter(|piece| !piece.is_empty())
+    pub fn shows(&self, words: &[String]) -> bool {
+        let Some((name, rest)) = words.split_first() else {
+            return false;
         };
-        self.names.contains(name) || (self.any_loose && pieces().all(|piece| self.loose.contains(piece)))
+        let known = self.commands.get(name);
+        known.is_some_and(|known| known.contains(&None) || known.contains(&Some(rest.to_vec())))
+            || self.may_become(name)
+    }
+
+    /// Whether a command whose name the tree does not know can be this one.
+    fn may_become(&self, name: &str) -> bool {
+        let known = || {
+            let mut pieces = name
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|piece| !piece.is_empty());
+            pieces.all(|piece| self.composes(piece))
+        };
+        // Where the word before a redirection becomes nothing, zsh runs one of these two.
+        let null_command = matches!(name, "cat" | "more");
+        self.any_loose && (self.any_glob || null_command || known())
+    }
+
+    /// Whether expansions can put a piece of a name together.
+    fn composes(&self, piece: &str) -> bool {
+        let unknown = |c: char| self.any_number && c.is_ascii_digit();
+        let piece = piece.trim_matches(unknown);
+        let tokens = || {
+            self.loose
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|token| !token.is_empty())
+        };
+        self.loose.contains(piece)
+            || tokens().any(|token| piece.strip_prefix(token).is_some_and(|rest| self.composes(rest)))
     }
 
     fn script(&mut self, script: &Script) {
@@ -98,7 +130,13 @@ impl Shown {
         words.iter().for_each(|word| self.word(word));
         let Some(first) = words.first() else { return };
         match literal(&first.parts) {
-            Some(name) => drop(self.names.insert(name)),
+            Some(name) => {
+                let rest = words[1..].iter().map(expanded_word).collect::<Option<Vec<_>>>();
+                self.commands
+                    .entry(name)
+                    .or_default()
+                    .insert(rest.map(|words| words.concat()));
+            }
             None => {
                 self.any_loose = true;
                 words.iter().for_each(|word| self.loose_word(word));
@@ -128,6 +166,13 @@ impl Shown {
     /// A word whose text may become a command's name.
     fn loose_word(&mut self, word: &Word) {
         self.word(word);
+        let source = format!("{:?}", word.parts);
+        self.any_glob |= source.contains("Glob(");
+        self.any_number |= source.contains("Arithmetic(")
+            || source.contains("Length")
+            || ["$", "!", "#", "?", "-"]
+                .iter()
+                .any(|name| source.contains(&format!("name: \"{name}\"")));
         for spelling in spellings(&word.parts) {
             self.loose.push_str(&spelling);
             self.loose.push(' ');
@@ -201,10 +246,11 @@ fn spellings(parts: &[Part]) -> Vec<String> {
             Part::Brace(alternatives) => alternatives.iter().flat_map(|inner| spellings(inner)).collect(),
             Part::Parameter(parameter) => match &parameter.operation {
                 Some(ParameterOperation::Default(_, word)) => spellings(&word.parts),
-                _ => [" ", "", " 0 1 127 "].map(str::to_owned).to_vec(),
+                _ => [" ", ""].map(str::to_owned).to_vec(),
             },
             Part::Arithmetic(_) => vec![" 0 1 2 3 4 5 6 7 8 9 ".to_owned()],
-            Part::Tilde(_) | Part::CommandSubstitution(_) | Part::ProcessSubstitution { .. } => continue,
+            Part::Tilde(name) => vec![format!("~{}", name.as_deref().unwrap_or_default())],
+            Part::CommandSubstitution(_) | Part::ProcessSubstitution { .. } => continue,
         };
         texts = texts
             .iter()
@@ -213,4 +259,43 @@ fn spellings(parts: &[Part]) -> Vec<String> {
             .collect();
     }
     texts
+}
+
+/// The words that one word becomes, if that is known from the tree alone.
+fn expanded(parts: &[Part]) -> Option<Vec<String>> {
+    let mut words = vec![String::new()];
+    for part in parts {
+        let pieces = match part {
+            Part::Literal(text) | Part::Quoted(text) => vec![text.clone()],
+            Part::DoubleQuoted(inner) => vec![literal(inner)?],
+            Part::Brace(alternatives) => alternatives
+                .iter()
+                .map(|inner| expanded(inner))
+                .collect::<Option<Vec<_>>>()?
+                .concat(),
+            Part::Tilde(None) => vec![crate::cage::HOME.to_owned()],
+            Part::Tilde(Some(_))
+            | Part::Parameter(_)
+            | Part::CommandSubstitution(_)
+            | Part::ProcessSubstitution { .. }
+            | Part::Arithmetic(_)
+            | Part::Glob(_) => return None,
+        };
+        words = words
+            .iter()
+            .flat_map(|word| pieces.iter().map(move |piece| format!("{word}{piece}")))
+            .collect();
+    }
+    Some(words)
+}
+
+/// The same for a whole word: an unquoted one that is empty vanishes.
+fn expanded_word(word: &Word) -> Option<Vec<String>> {
+    let mut words = expanded(&word.parts)?;
+    let unquoted = word
+        .parts
+        .iter()
+        .all(|part| matches!(part, Part::Literal(_) | Part::Brace(_)));
+    words.retain(|word| !(unquoted && word.is_empty()));
+    Some(words)
 }
