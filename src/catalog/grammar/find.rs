@@ -1,0 +1,269 @@
+//! Reads `find`: its starting points, its tests, and what it does with what it finds.
+//!
+//! find itself only looks at names and attributes, so a starting point is a path-inspect. What `-exec` runs is an
+//! inner command in which a word holding `{}` is `Value::Unknown { prefix: "DIR/", single: true }`, for a starting
+//! point DIR: such a word means DIR itself or any path below it (find starts what it finds with the starting point as
+//! written). There is one inner command a starting point. `-execdir` is refused: its words are read against
+//! directories that are not known here.
+//! Source: the GNU findutils 4.9 manual; what BSD reads differently is not listed.
+
+use super::{Inner, Reading, Role, doubt, uses, words::is_one_word};
+use crate::shell::{Arg, Value};
+
+const PLAIN: &[&str] = &[
+    "-a",
+    "-and",
+    "-o",
+    "-or",
+    "-not",
+    "!",
+    "(",
+    ")",
+    ",",
+    "-daystart",
+    "-depth",
+    "-empty",
+    "-executable",
+    "-false",
+    "-ignore_readdir_race",
+    "-ls",
+    "-mount",
+    "-nogroup",
+    "-noignore_readdir_race",
+    "-noleaf",
+    "-nouser",
+    "-nowarn",
+    "-print",
+    "-print0",
+    "-prune",
+    "-quit",
+    "-readable",
+    "-true",
+    "-warn",
+    "-writable",
+    "-xdev",
+    "-version",
+    "--version",
+    "-help",
+    "--help",
+];
+
+const WITH_TEXT: &[&str] = &[
+    "-amin",
+    "-atime",
+    "-cmin",
+    "-context",
+    "-ctime",
+    "-fstype",
+    "-gid",
+    "-group",
+    "-ilname",
+    "-iname",
+    "-inum",
+    "-ipath",
+    "-iregex",
+    "-iwholename",
+    "-links",
+    "-lname",
+    "-maxdepth",
+    "-mindepth",
+    "-mmin",
+    "-mtime",
+    "-name",
+    "-path",
+    "-perm",
+    "-printf",
+    "-regex",
+    "-regextype",
+    "-size",
+    "-type",
+    "-uid",
+    "-used",
+    "-user",
+    "-wholename",
+    "-xtype",
+];
+
+const WITH_PATH: &[&str] = &["-anewer", "-cnewer", "-newer", "-samefile"];
+
+/// Reads the words of `find`.
+pub(super) fn read(args: &[Arg], reading: &mut Reading) {
+    let mut words = &args[1.min(args.len())..];
+    while let [first, rest @ ..] = words
+        && matches!(first.value.literal(), Some("-P" | "-O0" | "-O1" | "-O2" | "-O3"))
+    {
+        words = rest;
+    }
+    let count = words.iter().take_while(|word| !may_be_expression(&word.value)).count();
+    let (starts, expression) = words.split_at(count);
+    let here;
+    let starts = if starts.is_empty() {
+        here = [Arg {
+            value: Value::Literal(".".into()),
+            span: args.first().map(|arg| arg.span).unwrap_or_default(),
+        }];
+        &here[..]
+    } else {
+        starts
+    };
+    for start in starts {
+        uses(reading, Role::PathInspect, start.clone());
+    }
+    let mut rest = expression;
+    while let [word, after @ ..] = rest {
+        match predicate(word, after, starts, reading) {
+            Ok(taken) => rest = &after[taken..],
+            Err(why) => return doubt(reading, word.span, why),
+        }
+    }
+}
+
+/// Whether find may read the word as the begin of its expression.
+fn may_be_expression(value: &Value) -> bool {
+    let begins = |text: &str| text.starts_with(['-', '(', ')', '!', ',']);
+    value.may_be_option()
+        || match value {
+            Value::Literal(text) => begins(text),
+            Value::OneOf(texts) => texts.iter().any(|text| begins(text)),
+            Value::Unknown { prefix, .. } => begins(prefix),
+        }
+}
+
+/// Reads one predicate; how many words after it are its own.
+fn predicate(word: &Arg, after: &[Arg], starts: &[Arg], reading: &mut Reading) -> Result<usize, String> {
+    let Some(name) = word.value.literal() else {
+        return Err("a word that is not known may be part of find's expression".into());
+    };
+    match name {
+        _ if PLAIN.contains(&name) => Ok(0),
+        _ if WITH_TEXT.contains(&name) => operand(name, after).map(|_| 1),
+        _ if WITH_PATH.contains(&name) => {
+            uses(reading, Role::PathInspect, operand(name, after)?.clone());
+            Ok(1)
+        }
+        "-delete" => {
+            for start in starts {
+                uses(reading, Role::PathDelete, start.clone());
+            }
+            Ok(0)
+        }
+        "-fprint" | "-fprint0" | "-fls" => {
+            uses(reading, Role::PathWrite, operand(name, after)?.clone());
+            Ok(1)
+        }
+        "-fprintf" => {
+            uses(reading, Role::PathWrite, operand(name, after)?.clone());
+            operand(name, &after[1..]).map(|_| 2)
+        }
+        "-exec" | "-ok" => exec(name, after, starts, reading),
+        "-execdir" | "-okdir" => Err(format!("`{name}` of find runs a command in each directory it finds")),
+        _ if newer(name) == Some('t') => operand(name, after).map(|_| 1),
+        _ if newer(name).is_some() => {
+            uses(reading, Role::PathInspect, operand(name, after)?.clone());
+            Ok(1)
+        }
+        _ => Err(format!("`{name}` is not a predicate of find that is known")),
+    }
+}
+
+fn operand<'a>(name: &str, after: &'a [Arg]) -> Result<&'a Arg, String> {
+    match after.first() {
+        Some(arg) if is_one_word(&arg.value) => Ok(arg),
+        Some(_) => Err(format!("what follows `{name}` of find may be several words")),
+        None => Err(format!("`{name}` of find lacks its operand")),
+    }
+}
+
+/// The second letter of `-newerXY`: `t` compares with a time, the others with a file.
+fn newer(name: &str) -> Option<char> {
+    let mut letters = name.strip_prefix("-newer")?.chars();
+    let (first, second) = (letters.next()?, letters.next()?);
+    let known = "aBcm".contains(first) && "aBcmt".contains(second) && letters.next().is_none();
+    known.then_some(second)
+}
+
+/// `-exec WORDS ;` and `-exec WORDS {} +`; how many words it takes.
+fn exec(name: &str, after: &[Arg], starts: &[Arg], reading: &mut Reading) -> Result<usize, String> {
+    let mut end = None;
+    for (at, arg) in after.iter().enumerate() {
+        match arg.value.literal() {
+            Some(";") => end = Some(at),
+            Some("+") if at > 0 && after[at - 1].value.literal() == Some("{}") => end = Some(at),
+            Some(_) => {}
+            None if may_end(&arg.value) => {
+                return Err(format!("a word that is not known may end the command of `{name}`"));
+            }
+            None => {}
+        }
+        if end.is_some() {
+            break;
+        }
+    }
+    let end = end.ok_or_else(|| format!("the command of `{name}` has no end"))?;
+    let command = &after[..end];
+    match command.first().map(|program| holds_placeholder(&program.value)) {
+        Some(false) => {}
+        Some(true) => return Err(format!("`{name}` runs what it finds")),
+        None => return Err(format!("`{name}` has no command")),
+    }
+    for start in starts {
+        let found = found_prefix(&start.value);
+        let args = command.iter().map(|arg| replace(arg, "{}", &found)).collect();
+        reading.inner.push(Inner::Command { args, appended: false });
+    }
+    Ok(end + 1)
+}
+
+fn may_end(value: &Value) -> bool {
+    let ends = |text: &str| matches!(text, ";" | "+");
+    match value {
+        Value::Literal(text) => ends(text),
+        Value::OneOf(texts) => texts.iter().any(|text| ends(text)),
+        Value::Unknown { prefix, single } => !single || prefix.is_empty() || ends(prefix),
+    }
+}
+
+/// What every path found from this starting point starts with.
+fn found_prefix(start: &Value) -> String {
+    match start {
+        Value::Literal(text) if text.ends_with('/') => text.clone(),
+        Value::Literal(text) => format!("{text}/"),
+        Value::OneOf(_) => String::new(),
+        Value::Unknown { prefix, .. } => prefix.clone(),
+    }
+}
+
+fn holds_placeholder(value: &Value) -> bool {
+    match value {
+        Value::Literal(text) => text.contains("{}"),
+        Value::OneOf(texts) => texts.iter().any(|text| text.contains("{}")),
+        Value::Unknown { .. } => true,
+    }
+}
+
+/// The word with `placeholder` replaced by an unknown text that starts with `found`.
+pub(super) fn replace(arg: &Arg, placeholder: &str, found: &str) -> Arg {
+    let unknown = |text: &str, found: &str| {
+        let (before, _) = text.split_once(placeholder)?;
+        Some(Value::Unknown {
+            prefix: format!("{before}{found}"),
+            single: true,
+        })
+    };
+    let value = match &arg.value {
+        Value::Literal(text) => unknown(text, found).unwrap_or_else(|| arg.value.clone()),
+        Value::OneOf(texts) if texts.iter().any(|text| text.contains(placeholder)) => Value::Unknown {
+            prefix: String::new(),
+            single: true,
+        },
+        Value::OneOf(_) => arg.value.clone(),
+        Value::Unknown { prefix, single } => match prefix.split_once(placeholder) {
+            Some((before, _)) => Value::Unknown {
+                prefix: format!("{before}{found}"),
+                single: *single,
+            },
+            None => arg.value.clone(),
+        },
+    };
+    Arg { value, span: arg.span }
+}
