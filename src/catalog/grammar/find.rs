@@ -1,8 +1,9 @@
 //! Reads `find`: its starting points, its tests, and what it does with what it finds.
 //!
 //! find itself only looks at names and attributes, so a starting point is a path-inspect. What `-exec` runs is an
-//! inner command in which a lone `{}` is `Value::Under(DIR)` for a starting point DIR, and a word that holds `{}` is
-//! unknown (find starts what it finds with the starting point as written). There is one inner command a starting point. `-execdir` is refused: its words are read against
+//! inner command in which a word holding `{}` is `Value::Unknown { prefix: "DIR/", single: true }`, for a starting
+//! point DIR: such a word means DIR itself or any path below it (find starts what it finds with the starting point as
+//! written). There is one inner command a starting point. `-execdir` is refused: its words are read against
 //! directories that are not known here.
 //! Source: the GNU findutils 4.9 manual; what BSD reads differently is not listed.
 
@@ -124,7 +125,6 @@ fn may_be_expression(value: &Value) -> bool {
         || match value {
             Value::Literal(text) => begins(text),
             Value::OneOf(texts) => texts.iter().any(|text| begins(text)),
-            Value::Under(directory) => begins(directory),
             Value::Unknown { prefix, .. } => begins(prefix),
         }
 }
@@ -207,7 +207,8 @@ fn exec(name: &str, after: &[Arg], starts: &[Arg], reading: &mut Reading) -> Res
         None => return Err(format!("`{name}` has no command")),
     }
     for start in starts {
-        let args = command.iter().map(|arg| found(arg, &start.value)).collect();
+        let found = found_prefix(&start.value);
+        let args = command.iter().map(|arg| replace(arg, "{}", &found)).collect();
         reading.inner.push(Inner::Command { args, appended: false });
     }
     Ok(end + 1)
@@ -218,19 +219,7 @@ fn may_end(value: &Value) -> bool {
     match value {
         Value::Literal(text) => ends(text),
         Value::OneOf(texts) => texts.iter().any(|text| ends(text)),
-        Value::Under(directory) => ends(directory),
         Value::Unknown { prefix, single } => !single || prefix.is_empty() || ends(prefix),
-    }
-}
-
-/// A word of the command, for what is found from one starting point.
-fn found(arg: &Arg, start: &Value) -> Arg {
-    match (arg.value.literal(), start.literal()) {
-        (Some("{}"), Some(directory)) => Arg {
-            value: Value::Under(directory.to_owned()),
-            span: arg.span,
-        },
-        _ => replace(arg, "{}", &found_prefix(start)),
     }
 }
 
@@ -239,7 +228,7 @@ fn found_prefix(start: &Value) -> String {
     match start {
         Value::Literal(text) if text.ends_with('/') => text.clone(),
         Value::Literal(text) => format!("{text}/"),
-        Value::OneOf(_) | Value::Under(_) => String::new(),
+        Value::OneOf(_) => String::new(),
         Value::Unknown { prefix, .. } => prefix.clone(),
     }
 }
@@ -248,7 +237,7 @@ fn holds_placeholder(value: &Value) -> bool {
     match value {
         Value::Literal(text) => text.contains("{}"),
         Value::OneOf(texts) => texts.iter().any(|text| text.contains("{}")),
-        Value::Under(_) | Value::Unknown { .. } => true,
+        Value::Unknown { .. } => true,
     }
 }
 
@@ -267,7 +256,7 @@ pub(super) fn replace(arg: &Arg, placeholder: &str, found: &str) -> Arg {
             prefix: String::new(),
             single: true,
         },
-        Value::OneOf(_) | Value::Under(_) => arg.value.clone(),
+        Value::OneOf(_) => arg.value.clone(),
         Value::Unknown { prefix, single } => match prefix.split_once(placeholder) {
             Some((before, _)) => Value::Unknown {
                 prefix: format!("{before}{found}"),

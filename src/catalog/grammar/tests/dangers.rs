@@ -13,7 +13,7 @@ const SED: &[&[&str]] = &[
     &["s/a.*/touch out/", "e"],
     &["s/a/b/g", "w", " out"],
     &["/x/", "{", "w out\n", "}"],
-    &["$", "!", "e touch out"],
+    &["2", "!", "e touch out"],
     &["1", ",", "5", "W", " out"],
 ];
 const AWK: &[&[&str]] = &[
@@ -54,7 +54,7 @@ const AWK: &[&[&str]] = &[
         "}",
         "{",
         "f(",
-        "$1",
+        "\"touch out\"",
         ")",
         "}",
     ],
@@ -142,11 +142,11 @@ proptest! {
 }
 
 /// Runs a tool on one line of input in a directory of its own; also whether the file `out` is there then.
-fn run(tool: &str, code: &str) -> (Output, bool) {
+fn run(tool: &str, words: &[&str]) -> (Output, bool) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     std::fs::write(directory.path().join("input"), "a out x\n").expect("the input is written");
     let output = Command::new(tool)
-        .args([code, "input"])
+        .args(words)
         .current_dir(directory.path())
         .env("COUNTERSIGN_MARK", "shown")
         .output()
@@ -155,11 +155,11 @@ fn run(tool: &str, code: &str) -> (Output, bool) {
 }
 
 fn makes_a_file(tool: &str, code: &str) -> bool {
-    run(tool, code).1
+    run(tool, &[code, "input"]).1
 }
 
 fn shows_the_environment(filter: &str) -> bool {
-    let (output, _) = run("jq", filter);
+    let (output, _) = run("jq", &["-n", filter]);
     String::from_utf8_lossy(&output.stdout).contains("COUNTERSIGN_MARK")
 }
 
@@ -171,4 +171,5 @@ fn the_dangerous_programs_do_act_where_nothing_is_put_between() {
     for pieces in AWK {
         assert!(makes_a_file("awk", &pieces.concat()), "{pieces:?}");
     }
+    assert!(shows_the_environment("env") && shows_the_environment(&JQ[0].concat()));
 }
