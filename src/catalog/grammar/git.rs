@@ -450,7 +450,7 @@ fn is_shared(refspec: &str) -> bool {
     let first = branch.split('/').next().unwrap_or_default();
     branch.is_empty()
         || branch.contains(['*', '@'])
-        || matches!(branch, "HEAD")
+        || matches!(branch, "HEAD" | "tag")
         || branch.starts_with("refs/")
         || SHARED.contains(&branch)
         || matches!(first, "release" | "releases")
@@ -459,29 +459,30 @@ fn is_shared(refspec: &str) -> bool {
 /// `REV:PATH` reads the content of PATH; a word that can only be a revision names no file.
 fn content(words: &Words, reading: &mut Reading) {
     let outside = words.has("--no-index");
+    let blames = matches!(reading.subcommand, "blame" | "annotate");
     for used in &mut reading.uses {
         if !matches!(used.role, Role::PathRead | Role::PathInspect) {
             continue;
         }
-        let cut = match used.arg.value.alternatives() {
-            Some([text]) => path_in_revision(text),
-            Some(_) => None,
-            None => match &used.arg.value {
-                Value::Unknown { prefix, .. } => path_in_revision(prefix),
-                Value::Literal(_) | Value::OneOf(_) => None,
-            },
-        };
-        if let Some(cut) = cut {
-            *used = Use {
-                role: Role::PathRead,
-                arg: without(&used.arg, cut),
-            };
-        } else if !outside && used.arg.value.literal().is_some_and(is_revision) {
-            used.arg.value = Value::Literal(".".to_owned());
+        match cut_of(&used.arg.value) {
+            Ok(Some(cut)) => {
+                *used = Use {
+                    role: Role::PathRead,
+                    arg: without(&used.arg, cut),
+                };
+            }
+            Ok(None) if !outside && used.arg.value.literal().is_some_and(is_revision) => {
+                used.arg.value = Value::Literal(".".to_owned());
+            }
+            Ok(None) => {}
+            Err(()) => reading.doubts.push(Misread {
+                why: "which part of this word is a path differs from turn to turn".to_owned(),
+                span: used.arg.span,
+            }),
         }
     }
     for (option, value) in &words.options {
-        let (true, Some(arg)) = (option == "-L" && reading.subcommand != "blame", value) else {
+        let (true, Some(arg)) = (option == "-L" && !blames, value) else {
             continue;
         };
         if let Some(at) = arg.value.literal().and_then(|text| text.rfind(':')) {
@@ -493,7 +494,22 @@ fn content(words: &Words, reading: &mut Reading) {
     }
 }
 
-/// Where the path begins in `HEAD:src/x`, `:x` and `:0:x`; pathspecs with magic (`:(top)x`, `:!x`) count from their colon on.
+/// Where the path begins, if every text that the word can be agrees on it.
+fn cut_of(value: &Value) -> Result<Option<usize>, ()> {
+    match value {
+        Value::Literal(text) => Ok(path_in_revision(text)),
+        Value::Unknown { prefix, .. } => Ok(path_in_revision(prefix)),
+        Value::OneOf(texts) => {
+            let first = path_in_revision(&texts[0]);
+            match texts.iter().all(|t| path_in_revision(t) == first) {
+                true => Ok(first),
+                false => Err(()),
+            }
+        }
+    }
+}
+
+/// Where the path begins in `HEAD:src/x`, `:x` and `:0:x`; a pathspec's magic (`:(top)x`) goes too.
 fn path_in_revision(text: &str) -> Option<usize> {
     let at = text.find(':')? + 1;
     let rest = &text[at..];
@@ -501,6 +517,7 @@ fn path_in_revision(text: &str) -> Option<usize> {
         [b'0'..=b'3', b':', ..] if at == 1 => Some(at + 2),
         // `:/text` searches messages, `HEAD^{/a:b}` too.
         [b'/', ..] if at == 1 => None,
+        [b'(', ..] if at == 1 => rest.find(')').map(|end| at + end + 1),
         [] => None,
         _ => Some(at),
     }
@@ -517,3 +534,6 @@ fn is_revision(text: &str) -> bool {
         .any(|name| text.strip_prefix(name).is_some_and(tail));
     named || ((7..=40).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit()))
 }
+
+#[cfg(test)]
+mod tests;
