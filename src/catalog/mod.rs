@@ -57,6 +57,10 @@ pub struct Misread {
 ///
 /// `None`: no entry has this name.
 pub fn read(args: &[Arg]) -> Option<Reading> {
-    let node = blob::command(args.first()?.value.literal()?)?;
-    Some(argv::read(node, args))
+    let name = args.first()?.value.literal()?;
+    let mut reading = argv::read(blob::command(name)?, args);
+    if name == "git" {
+        grammar::git::refine(args, &mut reading);
+    }
+    Some(reading)
 }

@@ -7,6 +7,8 @@
 
 mod config;
 mod index;
+#[cfg(test)]
+mod tests;
 
 use std::fs::{self, File, Metadata};
 use std::io::Read;

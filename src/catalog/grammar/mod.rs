@@ -11,6 +11,7 @@ mod conditions;
 mod dd;
 mod env;
 mod find;
+pub mod git;
 mod jq;
 mod openssl;
 mod ps;
