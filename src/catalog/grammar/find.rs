@@ -1,10 +1,8 @@
 //! Reads `find`: its starting points, its tests, and what it does with what it finds.
 //!
-//! find itself only looks at names and attributes, so a starting point is a path-inspect. What `-exec` runs is an
-//! inner command in which a word holding `{}` is `Value::Unknown { prefix: "DIR/", single: true }`, for a starting
-//! point DIR: such a word means DIR itself or any path below it (find starts what it finds with the starting point as
-//! written). There is one inner command a starting point. `-execdir` is refused: its words are read against
-//! directories that are not known here.
+//! find itself only looks at names and attributes, so a starting point is a path-inspect. What `-exec` runs is one
+//! inner command a starting point DIR, in which the word `{}` is `Value::Under(DIR)`; of a word that holds more than
+//! `{}` only the start is known. `-execdir` is refused: its words are read against directories that are not known here.
 //! Source: the GNU findutils 4.9 manual; what BSD reads differently is not listed.
 
 use super::{Inner, Reading, Role, doubt, uses, words::is_one_word};
@@ -125,7 +123,7 @@ fn may_be_expression(value: &Value) -> bool {
         || match value {
             Value::Literal(text) => begins(text),
             Value::OneOf(texts) => texts.iter().any(|text| begins(text)),
-            Value::Unknown { prefix, .. } => begins(prefix),
+            Value::Under(start) | Value::Unknown { prefix: start, .. } => begins(start),
         }
 }
 
@@ -207,8 +205,10 @@ fn exec(name: &str, after: &[Arg], starts: &[Arg], reading: &mut Reading) -> Res
         None => return Err(format!("`{name}` has no command")),
     }
     for start in starts {
-        let found = found_prefix(&start.value);
-        let args = command.iter().map(|arg| replace(arg, "{}", &found)).collect();
+        let args = command
+            .iter()
+            .map(|arg| replace(arg, "{}", &found(&start.value)))
+            .collect();
         reading.inner.push(Inner::Command { args, appended: false });
     }
     Ok(end + 1)
@@ -219,51 +219,49 @@ fn may_end(value: &Value) -> bool {
     match value {
         Value::Literal(text) => ends(text),
         Value::OneOf(texts) => texts.iter().any(|text| ends(text)),
+        Value::Under(_) => false,
         Value::Unknown { prefix, single } => !single || prefix.is_empty() || ends(prefix),
     }
 }
 
-/// What every path found from this starting point starts with.
-fn found_prefix(start: &Value) -> String {
+/// A path that is found from this starting point.
+fn found(start: &Value) -> Value {
     match start {
-        Value::Literal(text) if text.ends_with('/') => text.clone(),
-        Value::Literal(text) => format!("{text}/"),
-        Value::OneOf(_) => String::new(),
-        Value::Unknown { prefix, .. } => prefix.clone(),
+        Value::Literal(directory) | Value::Under(directory) => Value::Under(directory.clone()),
+        Value::OneOf(_) => unknown(String::new()),
+        Value::Unknown { prefix, .. } => unknown(prefix.clone()),
     }
+}
+
+fn unknown(prefix: String) -> Value {
+    Value::Unknown { prefix, single: true }
 }
 
 fn holds_placeholder(value: &Value) -> bool {
     match value {
-        Value::Literal(text) => text.contains("{}"),
+        Value::Literal(text) | Value::Under(text) => text.contains("{}"),
         Value::OneOf(texts) => texts.iter().any(|text| text.contains("{}")),
         Value::Unknown { .. } => true,
     }
 }
 
-/// The word with `placeholder` replaced by an unknown text that starts with `found`.
-pub(super) fn replace(arg: &Arg, placeholder: &str, found: &str) -> Arg {
-    let unknown = |text: &str, found: &str| {
-        let (before, _) = text.split_once(placeholder)?;
-        Some(Value::Unknown {
-            prefix: format!("{before}{found}"),
-            single: true,
-        })
+/// The word with `placeholder` replaced by `data`; what follows the replaced text is not kept.
+pub(super) fn replace(arg: &Arg, placeholder: &str, data: &Value) -> Arg {
+    let start = match data {
+        Value::Literal(text) | Value::Under(text) | Value::Unknown { prefix: text, .. } => text.as_str(),
+        Value::OneOf(_) => "",
     };
     let value = match &arg.value {
-        Value::Literal(text) => unknown(text, found).unwrap_or_else(|| arg.value.clone()),
-        Value::OneOf(texts) if texts.iter().any(|text| text.contains(placeholder)) => Value::Unknown {
-            prefix: String::new(),
-            single: true,
-        },
+        Value::Literal(text) if text == placeholder => data.clone(),
+        Value::Literal(text) | Value::Under(text) | Value::Unknown { prefix: text, .. } => {
+            match (text.split_once(placeholder), &arg.value) {
+                (Some(_), Value::Unknown { single: false, .. }) => Value::UNKNOWN,
+                (Some((before, _)), _) => unknown(format!("{before}{start}")),
+                (None, value) => value.clone(),
+            }
+        }
+        Value::OneOf(texts) if texts.iter().any(|text| text.contains(placeholder)) => unknown(String::new()),
         Value::OneOf(_) => arg.value.clone(),
-        Value::Unknown { prefix, single } => match prefix.split_once(placeholder) {
-            Some((before, _)) => Value::Unknown {
-                prefix: format!("{before}{found}"),
-                single: *single,
-            },
-            None => arg.value.clone(),
-        },
     };
     Arg { value, span: arg.span }
 }

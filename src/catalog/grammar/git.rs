@@ -90,6 +90,7 @@ impl Words {
         let text = match &arg.value {
             Value::Literal(text) => text,
             Value::OneOf(texts) => &texts[0],
+            Value::Under(directory) => directory,
             Value::Unknown { prefix, .. } => prefix,
         };
         if self.separator.is_some() || !text.starts_with('-') || text == "-" {
@@ -498,7 +499,7 @@ fn content(words: &Words, reading: &mut Reading) {
 fn cut_of(value: &Value) -> Result<Option<usize>, ()> {
     match value {
         Value::Literal(text) => Ok(path_in_revision(text)),
-        Value::Unknown { prefix, .. } => Ok(path_in_revision(prefix)),
+        Value::Under(text) | Value::Unknown { prefix: text, .. } => Ok(path_in_revision(text)),
         Value::OneOf(texts) => {
             let first = path_in_revision(&texts[0]);
             match texts.iter().all(|t| path_in_revision(t) == first) {

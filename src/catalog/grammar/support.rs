@@ -90,6 +90,7 @@ fn show(arg: &Arg) -> String {
     match &arg.value {
         Value::Literal(text) => text.clone(),
         Value::OneOf(texts) => texts.join("/"),
+        Value::Under(directory) => format!("{directory}/**"),
         Value::Unknown { prefix, .. } => format!("{prefix}*"),
     }
 }

@@ -73,7 +73,11 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
     let Some(text) = placeholder.value.literal().filter(|text| !text.is_empty()) else {
         return doubt(reading, placeholder.span, "the placeholder of xargs is not known");
     };
-    let args: Vec<Arg> = command.iter().map(|arg| find::replace(arg, text, "")).collect();
+    let data = Value::Unknown {
+        prefix: String::new(),
+        single: true,
+    };
+    let args: Vec<Arg> = command.iter().map(|arg| find::replace(arg, text, &data)).collect();
     if !matches!(program.value, Value::Literal(_)) || args[0] != *program {
         return doubt(reading, program.span, "xargs runs a program that its input names");
     }
