@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -18,6 +18,9 @@ use super::json::Document;
 use super::process;
 use super::selftest::{self, Answer};
 use super::wiring::{self, Found};
+use crate::escape::visible;
+use crate::pause::{Length, Pause};
+use crate::policy::config;
 
 /// How bad a finding is for the person's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,10 +65,12 @@ pub struct Given {
     pub places: Places,
     /// Where `claude` is looked for: the value of PATH.
     pub path: std::ffi::OsString,
-    /// Countersign's own directories, as far as they exist.
+    /// Countersign's own directories; they need not exist.
     pub own: Vec<PathBuf>,
-    /// Said by `countersign off`: until when, for a person to read.
-    pub paused: Option<String>,
+    /// The person's configuration; it need not exist.
+    pub config: Option<PathBuf>,
+    pub pause: Pause,
+    pub now: SystemTime,
 }
 
 /// Looks at everything, in the order in which a person would.
@@ -74,7 +79,8 @@ pub fn examine(given: &Given) -> Vec<Finding> {
     let layers = load(&given.places, &mut findings);
     let version = host_version(&given.path, &mut findings);
     wired(&layers, &mut findings);
-    switched_off(&layers, given, &mut findings);
+    configured(given, &mut findings);
+    switched_off(&layers, &mut findings);
     mode(&layers, version, &mut findings);
     rivals(&layers, &mut findings);
     for entry in ours(&layers) {
@@ -384,14 +390,39 @@ fn early_words(found: &Found) -> String {
     }
 }
 
-fn switched_off(layers: &[Layer], given: &Given, findings: &mut Findings) {
-    if let Some(until) = &given.paused {
-        findings.warn(
-            "pause",
-            format!("switched off {until}: every call keeps its prompt"),
-            "run `countersign on`",
-        );
+/// What Countersign's own files say about whether it answers.
+fn configured(given: &Given, findings: &mut Findings) {
+    match &given.pause {
+        Pause::On => findings.ok("pause", "not switched off"),
+        Pause::Off { until } => {
+            let left = until.and_then(|until| until.duration_since(given.now).ok());
+            let until = left.map_or("until `countersign on`".into(), |left| {
+                format!("for another {}", Length(left))
+            });
+            let what = format!("switched off {until}: every call keeps its prompt");
+            findings.warn("pause", what, "run `countersign on`");
+        }
+        Pause::Unreadable(why) => {
+            findings.fail(
+                "pause",
+                format!("{why}; until then every call keeps its prompt"),
+                "run `countersign on`",
+            );
+        }
     }
+    match given.config.as_deref().map(config::read) {
+        None | Some(Ok(_)) => {}
+        Some(Err(invalid)) => {
+            let what = format!(
+                "{}; until then every call keeps its prompt",
+                visible(&invalid.to_string())
+            );
+            findings.fail("config", what, "mend the file or remove it");
+        }
+    }
+}
+
+fn switched_off(layers: &[Layer], findings: &mut Findings) {
     for layer in layers
         .iter()
         .filter(|layer| layer.settings.get("disableAllHooks") == Some(&Value::Bool(true)))
@@ -526,7 +557,7 @@ fn describe(hook: &Value) -> String {
     let body = ["command", "url", "prompt", "tool"]
         .iter()
         .find_map(|key| hook.get(*key)?.as_str());
-    format!("{kind} `{}`", body.unwrap_or_default().escape_debug())
+    format!("{kind} `{}`", visible(body.unwrap_or_default()))
 }
 
 /// Whether a matcher takes in a tool, as the host reads matchers. A regular expression is taken to do so.
@@ -560,7 +591,7 @@ fn check_entry(entry: &Entry, findings: &mut Findings) {
     if let Some(filter) = hook.get("if").and_then(Value::as_str) {
         findings.warn(
             "entry",
-            format!("{place} is called only for `{}`", filter.escape_debug()),
+            format!("{place} is called only for `{}`", visible(filter)),
             INSTALL,
         );
     }
@@ -623,13 +654,7 @@ fn check_binary(entry: &Entry, program: &Path, given: &Given, findings: &mut Fin
             findings.ok("binary", format!("{shown} is {expected}, as this program"))
         }
         Ok(ran) => {
-            let said = ran
-                .printed
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .escape_debug()
-                .to_string();
+            let said = visible(ran.printed.lines().next().unwrap_or_default()).into_owned();
             findings.warn(
                 "binary",
                 format!("{shown} says `{said}`, but this program is {expected}"),
@@ -698,7 +723,7 @@ fn answers(entry: &Entry, given: &Given, findings: &mut Findings) {
     match ask(selftest::HARMLESS, "harmless") {
         Ok(Answer::Allow) => findings.ok("answer", format!("{harmless} is allowed")),
         Ok(Answer::NoOpinion) if !expects_allow => findings.ok("answer", format!("{harmless} is left to the host")),
-        Ok(Answer::NoOpinion) if given.paused.is_some() => {
+        Ok(Answer::NoOpinion) if given.pause != Pause::On => {
             findings.ok(
                 "answer",
                 format!("{harmless} keeps its prompt, as Countersign is switched off"),
@@ -724,6 +749,11 @@ fn answers(entry: &Entry, given: &Given, findings: &mut Findings) {
             "answer",
             format!("{dangerous} is ALLOWED"),
             "run `countersign uninstall` now, and do not trust this program",
+        ),
+        Ok(Answer::NoOpinion) if entry.found.has("--guard") && given.pause == Pause::On => findings.fail(
+            "answer",
+            format!("{dangerous} is not stopped by the guard"),
+            "run `countersign explain` on it, and report this",
         ),
         Ok(Answer::NoOpinion) => findings.ok("answer", format!("{dangerous} is left to you")),
         Ok(Answer::Ask) => findings.ok("answer", format!("{dangerous} is brought to you")),
