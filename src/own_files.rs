@@ -29,6 +29,14 @@ pub fn runtime_dir() -> Option<PathBuf> {
     }
 }
 
+/// The directories above, each once, the configuration's first; they may not exist yet.
+pub fn all_dirs() -> Vec<PathBuf> {
+    let config = config_file().and_then(|file| Some(file.parent()?.to_owned()));
+    let mut dirs: Vec<PathBuf> = config.into_iter().chain(state_dir()).chain(runtime_dir()).collect();
+    dirs.dedup();
+    dirs
+}
+
 /// Creates `dir`, readable by nobody else, and checks that it is so.
 ///
 /// # Errors

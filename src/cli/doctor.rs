@@ -1,13 +1,15 @@
 //! `countersign doctor`: prints what is wired, what stands in the way, and what to do.
 
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use anyhow::Result;
 use serde_json::{Value, json};
 
+use crate::own_files;
+use crate::pause::{self, Pause};
 use crate::setup::doctor::{Finding, Given, Mark, examine};
 use crate::setup::host::Places;
-use crate::setup::own;
 
 /// Ends with 0 when everything is in order or only warned about, with 1 when something fails.
 #[derive(Debug, clap::Args)]
@@ -18,11 +20,14 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode> {
+    let now = SystemTime::now();
     let given = Given {
         places: Places::find()?,
         path: std::env::var_os("PATH").unwrap_or_default(),
-        own: own::config_dir().into_iter().chain(own::state_dir()).collect(),
-        paused: None,
+        own: own_files::all_dirs(),
+        config: own_files::config_file(),
+        pause: pause::file().map_or(Pause::On, |file| pause::read(&file, now)),
+        now,
     };
     let findings = examine(&given);
     let failed = findings.iter().any(|finding| finding.mark == Mark::Fail);

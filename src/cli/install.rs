@@ -10,11 +10,12 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use crate::effect::Tier;
+use crate::policy::{Guard, Wiring};
 use crate::setup::file::SettingsFile;
 use crate::setup::host::{self, Places, Weight};
 use crate::setup::json::Document;
-use crate::setup::own;
-use crate::setup::wiring::{self, Guard, Wiring};
+use crate::setup::program;
+use crate::setup::wiring::{self, Entries};
 
 /// Without a terminal nothing is asked: the entry for permission prompts is written, and what no option names stays
 /// as it is now (at first: not early, no guard).
@@ -104,24 +105,27 @@ pub fn run(args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn wanted(args: &Args, settings: &Value, asks: bool) -> Result<Wiring> {
-    let binary = own::binary().context("this program cannot find its own file")?;
+fn wanted(args: &Args, settings: &Value, asks: bool) -> Result<Entries> {
+    let binary = program::path().context("this program cannot find its own file")?;
     let binary = binary.into_os_string().into_string();
     let binary =
         binary.map_err(|path| anyhow::anyhow!("{} is not UTF-8, so it cannot be written into JSON", path.display()))?;
-    let (early_now, guard_now) = wiring::present(settings);
+    let now = wiring::present(settings);
     let early = match (args.early, args.no_early) {
         (true, _) => true,
         (_, true) => false,
-        _ if early_now || args.yes => true,
+        _ if now.early || args.yes => true,
         _ => asks && ask(EARLY_QUESTION)?,
     };
     let chosen = args.guard.as_deref().and_then(Tier::parse).map(|tier| Guard {
         tier,
         asks: args.guard_asks,
     });
-    let guard = if args.no_guard { None } else { chosen.or(guard_now) };
-    Ok(Wiring { binary, early, guard })
+    let guard = if args.no_guard { None } else { chosen.or(now.guard) };
+    Ok(Entries {
+        binary,
+        wiring: Wiring { early, guard },
+    })
 }
 
 const EARLY_QUESTION: &str = "Allow harmless shell commands early, before Claude Code considers a prompt? \
@@ -195,13 +199,13 @@ pub fn diff(path: &Path, before: &str, after: &str) -> String {
         .to_string()
 }
 
-fn report(path: &Path, wired: &Wiring, backup: Option<&Path>) {
+fn report(path: &Path, wired: &Entries, backup: Option<&Path>) {
     println!("Installed in {}:", path.display());
     println!("  permission prompts: answered by {}", wired.binary);
-    if wired.early {
+    if wired.wiring.early {
         println!("  harmless shell commands: allowed before a prompt is considered");
     }
-    if let Some(guard) = wired.guard {
+    if let Some(guard) = wired.wiring.guard {
         let does = if guard.asks { "brought to you" } else { "denied" };
         println!(
             "  shell commands of tier {} and above: {does} in every mode",

@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::install::{Target, diff};
+use crate::own_files;
 use crate::setup::file::SettingsFile;
-use crate::setup::own;
-use crate::setup::wiring;
+use crate::setup::{program, wiring};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -30,11 +30,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     } else {
         println!("There is no {}; nothing to remove.", path.display());
     }
-    let own: Vec<PathBuf> = own::config_dir()
-        .into_iter()
-        .chain(own::state_dir())
-        .filter(|dir| dir.exists())
-        .collect();
+    let mut own = own_files::all_dirs();
+    own.retain(|dir| dir.exists());
     if args.purge {
         purge(&own, args.target.dry_run)?;
     }
@@ -101,7 +98,7 @@ fn remains(own: &[PathBuf]) {
     for dir in own {
         println!("  {} (remove with `countersign uninstall --purge`)", dir.display());
     }
-    if let Ok(binary) = own::binary() {
+    if let Ok(binary) = program::path() {
         println!("  {} (remove with `rm`)", binary.display());
     }
     println!("  backups beside the settings file, named *.countersign-backup-* (remove with `rm`)");

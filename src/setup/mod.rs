@@ -7,7 +7,7 @@ pub mod doctor;
 pub mod file;
 pub mod host;
 pub mod json;
-pub mod own;
 mod process;
+pub mod program;
 pub mod selftest;
 pub mod wiring;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::host::{PERMISSION_REQUEST, PRE_TOOL_USE};
 use super::json::{Document, Step};
 use crate::effect::Tier;
+use crate::policy::{Guard, Wiring};
 
 /// Seconds after which the hook ends on its own, and those after which the host ends it; the second must be longer.
 const PERMISSION_REQUEST_SECONDS: (u32, u32) = (25, 30);
@@ -17,30 +18,20 @@ const PRE_TOOL_USE_SECONDS: (u32, u32) = (5, 10);
 /// The tools whose input is a shell command. PreToolUse holds up every call it matches, so no other tool is named.
 const SHELL_TOOLS: &str = "Bash|Monitor";
 
-/// What the person wants from Countersign.
+/// The entries that the person wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wiring {
+pub struct Entries {
     /// The absolute path of the executable.
     pub binary: String,
-    /// Harmless calls are allowed before the host considers asking.
-    pub early: bool,
-    /// Calls at or above a tier are stopped in every mode.
-    pub guard: Option<Guard>,
+    pub wiring: Wiring,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guard {
-    pub tier: Tier,
-    /// The person is asked instead of the call being denied.
-    pub asks: bool,
-}
-
-impl Wiring {
+impl Entries {
     /// The entry for an event in exec form, or `None` where nothing is wanted of it.
     pub fn group(&self, event: &str) -> Option<Value> {
         match event {
             PERMISSION_REQUEST => Some(self.entry("*", PERMISSION_REQUEST_SECONDS, &[])),
-            PRE_TOOL_USE if self.early || self.guard.is_some() => {
+            PRE_TOOL_USE if self.wiring != Wiring::default() => {
                 Some(self.entry(SHELL_TOOLS, PRE_TOOL_USE_SECONDS, &self.early_args()))
             }
             _ => None,
@@ -49,10 +40,10 @@ impl Wiring {
 
     fn early_args(&self) -> Vec<&'static str> {
         let mut args = Vec::new();
-        if self.early {
+        if self.wiring.early {
             args.push("--early");
         }
-        if let Some(guard) = self.guard {
+        if let Some(guard) = self.wiring.guard {
             args.extend(["--guard", guard.tier.as_str()]);
             if guard.asks {
                 args.push("--guard-asks");
@@ -158,26 +149,23 @@ fn shell_words(line: &str) -> Vec<String> {
     words
 }
 
-/// How the settings are wired now, as far as `install` leaves it to the person: early, guard.
-pub fn present(settings: &Value) -> (bool, Option<Guard>) {
+/// What the settings ask of our PreToolUse entries now.
+pub fn present(settings: &Value) -> Wiring {
     let ours = hooks(settings)
         .into_iter()
         .filter(|found| found.event == PRE_TOOL_USE && is_ours(found.hook));
-    let mut early = false;
-    let mut guard = None;
+    let mut wiring = Wiring::default();
     for found in ours {
-        early |= found.has("--early");
+        wiring.early |= found.has("--early");
         let tier = found.option("--guard").and_then(|tier| Tier::parse(&tier));
-        guard = guard.or(tier.map(|tier| Guard {
-            tier,
-            asks: found.has("--guard-asks"),
-        }));
+        let asks = found.has("--guard-asks");
+        wiring.guard = wiring.guard.or(tier.map(|tier| Guard { tier, asks }));
     }
-    (early, guard)
+    wiring
 }
 
 /// The settings with exactly the wanted entries of ours; what is another's is left as it stands.
-pub fn wire(text: &str, wanted: &Wiring) -> Result<String> {
+pub fn wire(text: &str, wanted: &Entries) -> Result<String> {
     let mut document = Document::parse(text)?;
     for event in [PERMISSION_REQUEST, PRE_TOOL_USE] {
         let settings = document.value()?;

@@ -93,6 +93,38 @@ fn a_hook_that_allows_the_dangerous_call_is_a_failure() {
 }
 
 #[test]
+fn a_guard_that_lets_the_dangerous_call_pass_is_a_failure() {
+    let home = installed(&format!("{VERSION}\necho '{{}}'"));
+    let guard = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+        {"type": "command", "command": home.path("bin/countersign"), "args": ["hook", "--guard", "critical"]}
+    ]}]}});
+    home.write("home/.claude/settings.json", &guard.to_string());
+    expect(&home, 1, "fail answer", "not stopped by the guard");
+    let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#;
+    let denies = format!("{VERSION}\ncase $(cat) in *'rm -rf'*) echo '{deny}';; esac");
+    home.script("bin/countersign", &denies);
+    let (_, found) = examined(&home);
+    assert!(
+        found
+            .iter()
+            .any(|line| line.starts_with("ok answer") && line.ends_with("is denied")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn what_is_switched_off_is_warned_of_and_a_configuration_that_does_not_hold_is_a_failure() {
+    let home = installed(&format!("{VERSION}\necho '{{}}'"));
+    home.ok("off 1h");
+    expect(&home, 0, "warn pause", "switched off for another");
+    expect(&home, 0, "ok answer", "as Countersign is switched off");
+    home.ok("on");
+    expect(&home, 0, "ok pause", "not switched off");
+    home.write("home/.config/countersign/config.toml", "no such = 1");
+    expect(&home, 1, "fail config", "config.toml:1");
+}
+
+#[test]
 fn a_hook_that_lets_nothing_through_is_warned_of() {
     expect(
         &installed(&format!("{VERSION}\necho '{{}}'")),

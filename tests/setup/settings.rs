@@ -1,8 +1,10 @@
 //! `install` and `uninstall` on settings files of every shape.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -163,6 +165,40 @@ fn without_a_terminal_only_what_was_named_is_added_and_yes_takes_the_recommendat
     yes.ok("install --yes");
     assert!(!plain.settings().contains("PreToolUse"));
     assert!(yes.settings().contains("--early"));
+}
+
+/// Runs `install` on a terminal of its own, with what a person types, and gives what the terminal showed.
+fn on_a_terminal(home: &Home, typed: &str) -> String {
+    let mut terminal = home.command("script");
+    terminal.args(["-qec", &format!("{BINARY} install"), "/dev/null"]);
+    terminal.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = terminal.spawn().expect("the program `script` is needed");
+    child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn on_a_terminal_early_is_offered_and_the_change_is_shown_before_it_is_written() {
+    let home = Home::new();
+    let shown = on_a_terminal(&home, "\n\n");
+    assert!(
+        shown.contains("early, before") && shown.contains("+  \"hooks\"") && shown.contains("Write this?"),
+        "{shown}"
+    );
+    assert!(home.settings().contains("--early"));
+}
+
+#[test]
+fn on_a_terminal_no_means_no() {
+    let (without, nothing) = (Home::new(), Home::new());
+    on_a_terminal(&without, "n\ny\n");
+    assert!(without.settings().contains("PermissionRequest") && !without.settings().contains("--early"));
+    let shown = on_a_terminal(&nothing, "maybe\ny\nno\n");
+    assert!(
+        shown.contains("Please answer y or n") && shown.contains("Nothing was changed"),
+        "{shown}"
+    );
+    assert!(!nothing.path("home/.claude").exists());
 }
 
 #[test]

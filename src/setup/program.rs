@@ -1,29 +1,12 @@
-//! Where Countersign keeps what is its own: the person's policy, and what it remembers between calls.
+//! Under which path this program is written into settings.
 
 use std::path::PathBuf;
-
-use directories::ProjectDirs;
-
-/// The directory of the person's configuration (`~/.config/countersign` on Linux); `None` without a home directory.
-pub fn config_dir() -> Option<PathBuf> {
-    Some(dirs()?.config_dir().to_owned())
-}
-
-/// The directory of logs, locks and the pause (`~/.local/state/countersign` on Linux); `None` without a home directory.
-pub fn state_dir() -> Option<PathBuf> {
-    let dirs = dirs()?;
-    Some(dirs.state_dir().unwrap_or_else(|| dirs.data_local_dir()).to_owned())
-}
-
-fn dirs() -> Option<ProjectDirs> {
-    ProjectDirs::from("", "", "countersign")
-}
 
 /// The path under which this executable should be written into settings.
 ///
 /// A name the person calls it by outlives an upgrade where the file behind a link does not, so the spelling used
 /// to start it comes first, then the one on PATH, then the file itself.
-pub fn binary() -> anyhow::Result<PathBuf> {
+pub fn path() -> anyhow::Result<PathBuf> {
     let itself = std::env::current_exe()?;
     let real = itself.canonicalize()?;
     let called = std::env::args_os().next().map(PathBuf::from);
