@@ -116,7 +116,6 @@ impl Surroundings for Work<'_> {
     fn home(&self, state: &State) -> Option<String> {
         match state.get("HOME") {
             Some(value) => value.literal().map(str::to_owned),
-            None if state.opaque => None,
             None => self.variable("HOME", state),
         }
     }
@@ -433,7 +432,7 @@ impl<'a> Work<'a> {
 
     /// A shell variable set for later: it matters if it is, or becomes, part of the environment or of the shell itself.
     pub fn check_assignment(&self, name: &str, value: &Value, state: &State, span: Span, gathered: &mut Gathered) {
-        let special = builtins::is_special_variable(name);
+        let special = catalog::environment::obeyed_by_shell(name);
         if special || self.facts.environment.contains(name) || state.exported.contains(name) {
             self.check_environment(name, value, span, gathered);
         } else if let EnvRisk::Hazard(why) = catalog::environment::assignment(name, value) {
@@ -697,7 +696,7 @@ impl<'a> Work<'a> {
             self.push(&name, args.to_vec(), gathered, site.span);
             return;
         }
-        if builtins::run(&name, args, &mut gathered, state, site, self) {
+        if builtins::run(&name, args, state, site, self) {
             self.push(&name, args.to_vec(), gathered, site.span);
             return;
         }
@@ -726,6 +725,7 @@ impl<'a> Work<'a> {
             None => {
                 gathered.doubt(format!("`{name}` is not in the catalog"), first.span);
                 gathered.unvouched(&name);
+                state.forget_all();
                 state.wrote = true;
                 self.push(&name, args.to_vec(), gathered, site.span);
             }
@@ -751,7 +751,7 @@ impl<'a> Work<'a> {
         if entry == "git" {
             git::check(&own, site.span, self, &mut gathered);
         }
-        builtins::after(entry, args, &reading, &own, &mut gathered, state, self);
+        builtins::after(entry, args, &mut gathered, state, self);
         let changes = |effect: &Effect| !matches!(effect.spec.action, Action::Inspect | Action::Read | Action::Disclose | Action::Connect);
         state.wrote |= gathered.effects.iter().any(changes) || !gathered.doubts.is_empty();
         self.push(name, args.to_vec(), gathered, site.span);

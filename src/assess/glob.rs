@@ -74,6 +74,25 @@ pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Op
     Some(found.into_iter().map(|(_, written)| written).collect())
 }
 
+/// Whether a pattern as `--include` and `-g` take it fits a file's name; `None` where the pattern is not a plain one.
+pub fn name_fits(pattern: &str, name: &str) -> Option<bool> {
+    let mut tokens = Vec::new();
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let token = match c {
+            '*' => Token::Many,
+            '?' => Token::Any,
+            '[' => set_token(&rest[..=rest.find(']')?])?,
+            '\\' | '{' | '/' | '!' => return None,
+            c => Token::Char(c),
+        };
+        rest = if c == '[' { &rest[rest.find(']')? + 1..] } else { &rest[c.len_utf8()..] };
+        tokens.push(token);
+    }
+    // A leading `*` fits a leading dot here, unlike in the shell.
+    Some(fits(&tokens, name) || name.strip_prefix('.').is_some_and(|rest| fits(&tokens, rest)))
+}
+
 fn plain(component: &[Token]) -> Option<String> {
     component
         .iter()

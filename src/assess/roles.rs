@@ -1,9 +1,10 @@
 //! From the words of a command, each with its role, to effects on paths, hosts and the environment.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::bash::{Gathered, Work};
-use super::{hosts, paths};
+use super::{glob, hosts, paths};
 use crate::catalog::{Role, Use};
 use crate::effect::{Action, EffectSpec, Place, Undo};
 use crate::facts::Kind;
@@ -13,13 +14,14 @@ use crate::shell::{Arg, Value};
 
 /// The effects of every word that a command was given.
 pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let filters = filters(uses);
     for used in uses {
         let arg = &used.arg;
         match used.role {
             Role::Plain | Role::Command => {}
             Role::PathRead => path(Action::Read, arg, state, work, gathered),
-            Role::TreeRead => tree(arg, state, Hidden::Shown, work, gathered),
-            Role::TreeVisible => tree(arg, state, Hidden::Skipped, work, gathered),
+            Role::TreeRead => tree(arg, state, Entered { hidden: true, names: &filters }, work, gathered),
+            Role::TreeVisible => tree(arg, state, Entered { hidden: false, names: &filters }, work, gathered),
             Role::PathInspect | Role::Directory => path(Action::Inspect, arg, state, work, gathered),
             Role::PathWrite => {
                 path(Action::Write, arg, state, work, gathered);
@@ -43,7 +45,8 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
                 Some(name) => work.disclosure(name, state, gathered),
                 None => gathered.doubt("which variable is shown is not known", arg.span),
             },
-            Role::EnvAssign => assignment(arg, work, gathered),
+            Role::EnvAssign => assignment(arg, state, work, gathered),
+            Role::TreeFilter => {}
             Role::Shell | Role::Code | Role::Sed | Role::Awk | Role::Jq | Role::Find => {
                 gathered.doubt("code that is not followed here", arg.span);
             }
@@ -106,7 +109,7 @@ fn under(action: Action, directory: &str, arg: &Arg, state: &State, work: &mut W
         span: arg.span,
     };
     match action {
-        Action::Read => tree(&directory_arg, state, Hidden::Shown, work, gathered),
+        Action::Read => tree(&directory_arg, state, Entered { hidden: true, names: &[] }, work, gathered),
         Action::Inspect => path(action, &directory_arg, state, work, gathered),
         Action::Write | Action::Delete | Action::Mode => {
             path(action, &directory_arg, state, work, gathered);
@@ -124,15 +127,37 @@ fn under(action: Action, directory: &str, arg: &Arg, state: &State, work: &mut W
     }
 }
 
-/// Whether a walk enters names that begin with a dot.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hidden {
-    Shown,
-    Skipped,
+/// Which files below a directory a walk reads.
+#[derive(Clone, Copy)]
+struct Entered<'a> {
+    /// Names that begin with a dot too.
+    hidden: bool,
+    /// Patterns for the names of files, one of which must fit; empty: every file.
+    names: &'a [String],
+}
+
+impl Entered<'_> {
+    fn directory(self, name: &OsStr) -> bool {
+        let name = name.to_string_lossy();
+        let restored = [".git", "node_modules", "target", ".venv"].contains(&name.as_ref());
+        !restored && (self.hidden || !name.starts_with('.'))
+    }
+
+    fn file(self, path: &Path) -> bool {
+        let Some(name) = path.file_name().map(OsStr::to_string_lossy) else { return false };
+        let fits = |pattern: &String| glob::name_fits(pattern, &name).unwrap_or(true);
+        (self.hidden || !name.starts_with('.')) && (self.names.is_empty() || self.names.iter().any(fits))
+    }
+}
+
+/// The patterns that every file of a walk must fit, where each is known.
+fn filters(uses: &[Use]) -> Vec<String> {
+    let filters = uses.iter().filter(|used| used.role == Role::TreeFilter);
+    filters.map(|used| used.arg.value.literal().map(str::to_owned)).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// Reading everything below a directory also reads the secrets and follows the links that lie there.
-fn tree(arg: &Arg, state: &State, hidden: Hidden, work: &mut Work<'_>, gathered: &mut Gathered) {
+fn tree(arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>, gathered: &mut Gathered) {
     path(Action::Read, arg, state, work, gathered);
     let Some(texts) = arg.value.alternatives() else { return };
     for text in texts.iter().filter(|text| *text != "-") {
@@ -140,36 +165,19 @@ fn tree(arg: &Arg, state: &State, hidden: Hidden, work: &mut Work<'_>, gathered:
         if work.facts.kind(&root) != Kind::Directory {
             continue;
         }
-        let skipped = |name: &std::ffi::OsStr| {
-            let name = name.to_string_lossy();
-            name == ".git"
-                || name == "node_modules"
-                || name == "target"
-                || name == ".venv"
-                || hidden == Hidden::Skipped && name.starts_with('.')
-        };
-        let tree = work.facts.tree(&root, &skipped);
-        let seen = |path: &PathBuf| {
-            let hides = path
-                .file_name()
-                .is_some_and(|name| name.to_string_lossy().starts_with('.'));
-            !(hidden == Hidden::Skipped && hides)
-        };
-        for file in tree.files.iter().filter(|path| seen(path)) {
+        let tree = work.facts.tree(&root, &|name| !entered.directory(name));
+        for file in tree.files.iter().filter(|path| entered.file(path)) {
             if place::of(file, work.facts, Purpose::Look) == Place::Secret {
                 one_path(Action::Read, file, arg, state, work, gathered);
             }
         }
-        for link in tree.links.iter().filter(|path| seen(path)) {
+        for link in tree.links.iter().filter(|path| entered.file(path)) {
             if !work.facts.in_project(&work.facts.real(link)) {
                 one_path(Action::Read, link, arg, state, work, gathered);
             }
         }
         if tree.cut {
-            gathered.doubt(
-                "there is more below this directory than is looked through for secrets",
-                arg.span,
-            );
+            gathered.doubt("there is more below this directory than is looked through for secrets", arg.span);
         }
     }
 }
@@ -212,21 +220,19 @@ fn program(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
     }
 }
 
-fn assignment(arg: &Arg, work: &Work<'_>, gathered: &mut Gathered) {
-    let name = match &arg.value {
-        Value::Literal(text)
-        | Value::Unknown {
-            prefix: text,
-            single: true,
-        } => text.split_once('=').map(|(name, _)| name),
-        Value::OneOf(_) | Value::Under(_) | Value::Unknown { .. } => None,
-    };
-    match name {
-        Some(name) => {
-            let value = arg.value.without_prefix(name.len() + 1);
-            work.check_environment(name, &value, arg.span, gathered);
+/// `NAME=VALUE` for what runs, or a bare `NAME` that the shell sets or forgets.
+fn assignment(arg: &Arg, state: &State, work: &Work<'_>, gathered: &mut Gathered) {
+    match &arg.value {
+        Value::Literal(text) if !text.contains('=') => {
+            work.check_assignment(text, &Value::UNKNOWN, state, arg.span, gathered);
         }
-        None => gathered.doubt("which variable is set is not known", arg.span),
+        Value::Literal(text) | Value::Unknown { prefix: text, single: true } if text.contains('=') => {
+            let name = text.split('=').next().unwrap_or_default();
+            work.check_environment(name, &arg.value.without_prefix(name.len() + 1), arg.span, gathered);
+        }
+        Value::Literal(_) | Value::OneOf(_) | Value::Under(_) | Value::Unknown { .. } => {
+            gathered.doubt("which variable is set is not known", arg.span);
+        }
     }
 }
 

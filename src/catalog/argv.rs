@@ -374,6 +374,7 @@ impl<'a> Parser<'a> {
             Role::PathRead
             | Role::TreeRead
             | Role::TreeVisible
+            | Role::TreeFilter
             | Role::PathInspect
             | Role::PathWrite
             | Role::PathDelete
@@ -621,6 +622,7 @@ fn is_path(role: Role) -> bool {
         | Role::Config
         | Role::Program => true,
         Role::Plain
+        | Role::TreeFilter
         | Role::Host
         | Role::Url
         | Role::Secret

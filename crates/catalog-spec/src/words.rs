@@ -148,6 +148,8 @@ vocabulary! {
         TreeRead = "tree-read",
         /// A directory tree whose content is read, names that begin with a dot left out (rg, fd).
         TreeVisible = "tree-visible",
+        /// A pattern for names, which the files of a tree must fit to be read.
+        TreeFilter = "tree-filter",
         /// A path of which only names, sizes or derived facts are shown.
         PathInspect = "path-inspect",
         /// A path that is created or changed.

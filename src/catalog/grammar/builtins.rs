@@ -7,51 +7,15 @@
 use super::env::is_assignment;
 use super::words::{Known, is_one_word, options};
 use super::{Reading, Role, discloses_environment, doubt, is_identifier, uses};
-use crate::effect::{Action, EffectSpec};
+use crate::catalog::environment::{self, EnvRisk};
+use crate::effect::{Action, EffectSpec, Undo};
 use crate::shell::{Arg, Value};
-
-/// Lower-case names that zsh ties to its own state, or that programs read from the environment.
-const OBEYED: &[&str] = &[
-    "argv",
-    "cdpath",
-    "fignore",
-    "fpath",
-    "histchars",
-    "mailpath",
-    "manpath",
-    "module_path",
-    "options",
-    "parameters",
-    "path",
-    "pipestatus",
-    "prompt",
-    "psvar",
-    "signals",
-    "status",
-    "watch",
-    "aliases",
-    "functions",
-    "commands",
-    "galiases",
-    "saliases",
-    "builtins",
-    "reswords",
-    "dirstack",
-    "nameddirs",
-    "userdirs",
-    "modules",
-    "funcstack",
-    "history",
-    "jobdirs",
-];
 
 /// Whether a script may set this variable without changing what anything else does.
 fn is_own(name: &str) -> bool {
-    let lower = name
-        .bytes()
-        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
-    let read_by_programs = name.ends_with("_proxy") || name.starts_with("npm_") || name.starts_with("dis_");
-    name == "REPLY" || (is_identifier(name) && lower && !read_by_programs && !OBEYED.contains(&name) && name != "_")
+    is_identifier(name)
+        && !environment::obeyed_by_shell(name)
+        && !matches!(environment::assignment(name, &Value::UNKNOWN), EnvRisk::Hazard(_))
 }
 
 fn is_number(arg: &Arg) -> bool {
@@ -264,6 +228,9 @@ pub(super) fn kill(args: &[Arg], reading: &mut Reading) {
     match words.first().and_then(|word| word.value.literal()) {
         Some("-l" | "-L") if words.iter().all(|word| is_one_word(&word.value)) => {}
         Some("-0") => {}
-        _ => reading.effects.push(EffectSpec::of(Action::Control)),
+        _ => reading.effects.push(EffectSpec {
+            undo: Undo::Lost,
+            ..EffectSpec::of(Action::Control)
+        }),
     }
 }
