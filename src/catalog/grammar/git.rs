@@ -27,9 +27,7 @@ const fn write(place: Place, undo: Undo) -> EffectSpec {
 
 /// Refines a reading of git by its entry; `args[0]` is `git`.
 pub fn refine(args: &[Arg], reading: &mut Reading) {
-    reading
-        .uses
-        .retain(|u| u.role != Role::Config || !is_inert_setting(&u.arg));
+    settings(reading);
     if !reading.doubts.is_empty() {
         return;
     }
@@ -90,8 +88,7 @@ impl Words {
         let text = match &arg.value {
             Value::Literal(text) => text,
             Value::OneOf(texts) => &texts[0],
-            Value::Under(directory) => directory,
-            Value::Unknown { prefix, .. } => prefix,
+            Value::Unknown { prefix: begin, .. } | Value::Under(begin) => begin,
         };
         if self.separator.is_some() || !text.starts_with('-') || text == "-" {
             self.operands.push(arg.clone());
@@ -140,6 +137,24 @@ fn without(arg: &Arg, count: usize) -> Arg {
         value: arg.value.without_prefix(count),
         span: arg.span,
     }
+}
+
+/// Takes the settings that are inert out of the reading; of any other it is not known what it makes git do.
+fn settings(reading: &mut Reading) {
+    let doubts = &mut reading.doubts;
+    reading.uses.retain(|used| {
+        if used.role != Role::Config {
+            return true;
+        }
+        if !is_inert_setting(&used.arg) {
+            doubts.push(Misread {
+                why: "this setting is not one that is known to run, open or move nothing".to_owned(),
+                span: used.arg.span,
+            });
+            return true;
+        }
+        false
+    });
 }
 
 /// `-c key=value` where neither the key nor its value can run, open or move anything.
@@ -435,11 +450,16 @@ fn push(words: &Words, reading: &mut Reading) {
         overwritten if overwritten.is_empty() => Undo::Kept,
         _ => Undo::Lost,
     };
+    // A branch that is one's own is overwritten on another machine, but nobody builds on it.
+    let reach = match undo {
+        Undo::Lost => Reach::Known,
+        Undo::Nothing | Undo::Kept | Undo::Forever => Reach::Shared,
+    };
     reading.effects = vec![EffectSpec {
         action: Action::Send,
         place: Place::Nowhere,
         undo,
-        reach: Reach::Shared,
+        reach,
     }];
 }
 
@@ -499,7 +519,7 @@ fn content(words: &Words, reading: &mut Reading) {
 fn cut_of(value: &Value) -> Result<Option<usize>, ()> {
     match value {
         Value::Literal(text) => Ok(path_in_revision(text)),
-        Value::Under(text) | Value::Unknown { prefix: text, .. } => Ok(path_in_revision(text)),
+        Value::Unknown { prefix: begin, .. } | Value::Under(begin) => Ok(path_in_revision(begin)),
         Value::OneOf(texts) => {
             let first = path_in_revision(&texts[0]);
             match texts.iter().all(|t| path_in_revision(t) == first) {
