@@ -7,7 +7,7 @@
 use super::env::is_assignment;
 use super::words::{Known, is_one_word, options};
 use super::{Reading, Role, discloses_environment, doubt, is_identifier, uses};
-use crate::effect::{Action, EffectSpec};
+use crate::effect::{Action, EffectSpec, Undo};
 use crate::shell::{Arg, Value};
 
 /// Lower-case names that zsh ties to its own state, or that programs read from the environment.
@@ -264,6 +264,9 @@ pub(super) fn kill(args: &[Arg], reading: &mut Reading) {
     match words.first().and_then(|word| word.value.literal()) {
         Some("-l" | "-L") if words.iter().all(|word| is_one_word(&word.value)) => {}
         Some("-0") => {}
-        _ => reading.effects.push(EffectSpec::of(Action::Control)),
+        _ => reading.effects.push(EffectSpec {
+            undo: Undo::Lost,
+            ..EffectSpec::of(Action::Control)
+        }),
     }
 }
