@@ -5,7 +5,7 @@
 
 use catalog_spec::{Style, Times};
 
-use super::blob::{Node, Opt, Slot};
+use super::blob::{Node, Opt, Slot, When};
 use super::{Inner, Misread, Reading, Role, Use, grammar};
 use crate::shell::{Arg, Span, Value};
 
@@ -392,14 +392,23 @@ impl<'a> Parser<'a> {
 
     /// Gives the operands their roles, once all words are read.
     fn finish(&mut self, node: Node) {
-        let (slots, here) = self.changed_by_options(node);
+        let (changed, here) = self.changed_by_options(node);
         let operands = std::mem::take(&mut self.operands);
+        let bare = if changed.is_some() || self.only_describes_itself() {
+            Vec::new()
+        } else {
+            node.bare()
+        };
+        let slots = changed.unwrap_or_else(|| node.operands());
+        let nothing_to_do = operands.is_empty() && (!bare.is_empty() || self.only_describes_itself());
         if operands.iter().all(|arg| is_many(arg)) {
-            self.reading.effects.extend(node.bare());
+            self.reading.effects.extend(bare);
         }
         self.reject_split_subcommand(&operands);
         let before = self.reading.uses.len();
-        self.assign(&slots, &operands);
+        if !nothing_to_do {
+            self.assign(&slots, &operands);
+        }
         let named = self.reading.uses[before..]
             .iter()
             .any(|u| is_path(u.role) && !is_many(&u.arg));
@@ -408,44 +417,53 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The operand grammar and the role of the current directory, after what the options given change in them.
-    fn changed_by_options(&mut self, node: Node) -> (Vec<Slot>, Option<Role>) {
+    /// The operand grammar, if the options given change it, and the role of the current directory.
+    fn changed_by_options(&mut self, node: Node) -> (Option<Vec<Slot>>, Option<Role>) {
         let mut slots: Option<Vec<Slot>> = None;
-        let mut here = node.here();
         let mut reads: Option<Role> = None;
-        let last = self.nodes.len() - 1;
-        for (level, at) in self.nodes.clone().into_iter().enumerate() {
-            for when in at.whens() {
-                if !self.present.iter().any(|&(l, id)| l == level && when.concerns(id)) {
-                    continue;
-                }
-                self.reading.effects.extend(when.effects());
-                if level != last {
-                    continue;
-                }
-                here = when.here().or(here);
-                if let Some(role) = when.reads()
-                    && reads.replace(role).is_some_and(|earlier| earlier != role)
-                {
-                    self.doubt(
-                        self.args[0].span,
-                        "two options change what the paths are for".to_owned(),
-                    );
-                }
-                let Some(changed) = when.operands() else { continue };
-                if slots.replace(changed.clone()).is_some_and(|earlier| earlier != changed) {
-                    self.doubt(
-                        self.args[0].span,
-                        "two options change what the operands mean".to_owned(),
-                    );
-                }
+        let mut here = node.here();
+        for when in self.whens_that_hold() {
+            here = when.here().or(here);
+            if let Some(role) = when.reads()
+                && reads.replace(role).is_some_and(|earlier| earlier != role)
+            {
+                self.doubt(
+                    self.args[0].span,
+                    "two options change what the paths are for".to_owned(),
+                );
+            }
+            if let Some(changed) = when.operands()
+                && slots.replace(changed.clone()).is_some_and(|earlier| earlier != changed)
+            {
+                self.doubt(
+                    self.args[0].span,
+                    "two options change what the operands mean".to_owned(),
+                );
             }
         }
+        let Some(role) = reads else { return (slots, here) };
         let mut slots = slots.unwrap_or_else(|| node.operands());
-        for slot in slots.iter_mut().filter(|s| s.role == Role::PathRead) {
-            slot.role = reads.unwrap_or(slot.role);
+        for slot in &mut slots {
+            if matches!(slot.role, Role::PathRead | Role::TreeVisible) {
+                slot.role = role;
+            }
         }
-        (slots, here)
+        (Some(slots), here)
+    }
+
+    /// What the options given change of the innermost node; effects are taken of the others too.
+    fn whens_that_hold(&mut self) -> Vec<When> {
+        let last = self.nodes.len() - 1;
+        let mut holding = Vec::new();
+        for (level, at) in self.nodes.clone().into_iter().enumerate() {
+            let present = |when: &When| self.present.iter().any(|&(l, id)| l == level && when.concerns(id));
+            let here: Vec<When> = at.whens().filter(present).collect();
+            self.reading.effects.extend(here.iter().flat_map(|w| w.effects()));
+            if level == last {
+                holding = here;
+            }
+        }
+        holding
     }
 
     /// `git stash -q list`: an option between the words of a longer subcommand hides it.
@@ -474,10 +492,7 @@ impl<'a> Parser<'a> {
         }
         let required = |s: &&Slot| matches!(s.times, Times::One | Times::Many);
         let Some(extra) = operands.len().checked_sub(slots.iter().filter(required).count()) else {
-            if !operands.is_empty() || !self.only_describes_itself() {
-                self.doubt(self.args[0].span, format!("{} needs more operands", self.name()));
-            }
-            return;
+            return self.doubt(self.args[0].span, format!("{} needs more operands", self.name()));
         };
         let optional = slots.iter().filter(|s| s.times == Times::Maybe).count().min(extra);
         let mut counts = Counts {

@@ -115,7 +115,7 @@ impl When {
         role_plus_one(byte(word(self.0 + WHEN_HERE), 0))
     }
 
-    /// The role that operands of the role path-read play instead.
+    /// The role that operands of the roles path-read and tree-visible play instead.
     pub fn reads(self) -> Option<Role> {
         role_plus_one(byte(word(self.0 + WHEN_READS), 0))
     }

@@ -71,7 +71,7 @@ pub struct When {
     pub options: Vec<usize>,
     /// The operand grammar that replaces the entry's.
     pub operands: Option<Vec<Slot>>,
-    /// The role that operands of the role path-read play instead.
+    /// The role that operands of the roles path-read and tree-visible play instead.
     pub reads: Option<Role>,
     pub here: Option<Role>,
     /// What is done in addition.
@@ -424,6 +424,7 @@ impl Checker<'_, '_> {
                     }
                 }
             }
+            self.complete(spellings, options, &indexes);
             whens.push(When {
                 options: indexes,
                 operands: when.operands.as_ref().map(|o| self.operands(Some(o), style)),
@@ -433,6 +434,20 @@ impl Checker<'_, '_> {
             });
         }
         whens
+    }
+
+    /// A `when` must name an option in all its spellings: a key of `values` that lists several options is found here.
+    fn complete(&mut self, at: &Spanned<String>, options: &[Opt], indexes: &[usize]) {
+        for &index in indexes {
+            let named = |spelling: &String| at.get_ref().split_whitespace().any(|s| s == spelling);
+            if let Some(missing) = options[index].spellings.iter().find(|s| !named(s)) {
+                let message = format!(
+                    "`when` does not name `{missing}`, which `values` gives as a spelling of the same option; name it, or give \
+                     each option a line of its own"
+                );
+                self.source.fault(&at.span(), message);
+            }
+        }
     }
 
     fn subs(&mut self, spanned: &Spanned<RawCommand>, parent: Option<&str>, title: &str) -> Vec<Entry> {

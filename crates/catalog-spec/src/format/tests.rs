@@ -222,3 +222,12 @@ fn a_name_with_a_directory_is_refused() {
 fn every_fault_of_a_file_is_shown_at_once() {
     assert_eq!(faults(&entry("style = \"bsd\"\nflags = \"x -ab\"\n")).len(), 3);
 }
+
+#[test]
+fn a_when_that_names_an_option_in_one_of_its_spellings_only_is_refused() {
+    refused(
+        "[command.values]\n\"-e --regexp -m\" = \"plain\"\n[command.when.\"-e --regexp\"]\noperands = \"plain\"\n",
+        "x.toml:6: `when` does not name `-m`, which `values` gives as a spelling of the same option; name it, or give each \
+         option a line of its own",
+    );
+}
