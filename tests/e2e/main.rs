@@ -7,6 +7,7 @@ mod api;
 mod host;
 mod marker;
 mod modes;
+mod product;
 mod sandbox;
 mod session;
 mod tui;

@@ -2,15 +2,19 @@
 //! scripted API and a log of the hooks' events. Nothing of the person's own HOME or environment reaches it.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Condvar, Mutex};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::api::{Api, ToolUse};
+
+/// The product, as built for these tests.
+pub const COUNTERSIGN: &str = env!("CARGO_BIN_EXE_countersign");
 
 /// Made up; the host only asks that there is one.
 const KEY: &str = "sk-ant-api03-made-up-for-a-scripted-api-0000000000000000";
@@ -157,16 +161,44 @@ impl Sandbox {
         ]
     }
 
+    /// Runs the product in the project with the session's environment; gives what it prints.
+    pub fn countersign(&self, args: &[&str], input: &str) -> String {
+        let mut child = Command::new(COUNTERSIGN)
+            .args(args)
+            .current_dir(self.project())
+            .env_clear()
+            .envs(self.environment())
+            .env("CLAUDE_PROJECT_DIR", self.project())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("countersign starts");
+        // A command that reads no input may be gone before it is written.
+        child
+            .stdin
+            .take()
+            .expect("its standard input")
+            .write_all(input.as_bytes())
+            .ok();
+        let output = child.wait_with_output().expect("countersign ends");
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "countersign {args:?}: {}: {complaint}",
+            output.status
+        );
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
     /// A report for a failed test: what the API saw, what the hooks heard, what the host logged.
     pub fn report(&self) -> String {
         let heard: Vec<_> = ["PreToolUse", "PermissionRequest"]
             .map(|event| (event, self.asked(event)))
             .into();
-        format!(
-            "--- requests\n{}--- hooks heard\n{heard:?}\n--- debug log\n{}",
-            self.api.log(),
-            self.debug_lines()
-        )
+        let settings = fs::read_to_string(self.settings_file()).unwrap_or_default();
+        let (requests, log) = (self.api.log(), self.debug_lines());
+        format!("--- settings\n{settings}\n--- requests\n{requests}--- hooks heard\n{heard:?}\n--- debug log\n{log}")
     }
 
     fn lay_out_project(&self) {

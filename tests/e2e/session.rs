@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::{Told, ToolUse};
 use crate::host::Host;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{COUNTERSIGN, Sandbox};
 use crate::tui::{Tui, dialog_on};
 
 /// How long a scripted step of the host may take before the test gives up.
@@ -26,6 +26,7 @@ pub struct Session {
     args: Vec<String>,
     settings: Map<String, Value>,
     hooks: Hooks,
+    install: Option<Vec<&'static str>>,
 }
 
 /// A call of the Bash tool.
@@ -54,6 +55,7 @@ impl Session {
             args: Vec::new(),
             settings: Map::new(),
             hooks: Vec::new(),
+            install: None,
         }
         .mode("default")
     }
@@ -88,6 +90,24 @@ impl Session {
     pub fn hook(mut self, event: &'static str, program: Vec<String>) -> Session {
         self.hooks.push((event, program));
         self
+    }
+
+    /// Wires the product into the user's settings by its own `countersign install`.
+    pub fn installed(mut self, options: &[&'static str]) -> Session {
+        self.install = Some(options.to_vec());
+        self
+    }
+
+    /// The product behind the recorder, started with the arguments that follow `hook`.
+    pub fn countersign(self, event: &'static str, args: &[&str]) -> Session {
+        self.hook(
+            event,
+            [&[COUNTERSIGN, "hook"], args]
+                .concat()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+        )
     }
 
     /// A file in the project, beside what is committed there.
@@ -185,6 +205,11 @@ impl Session {
         if !self.settings.is_empty() {
             let settings = Value::Object(std::mem::take(&mut self.settings));
             fs::write(self.sandbox.settings_file(), settings.to_string()).expect("the user's settings");
+        }
+        if let Some(options) = &self.install {
+            let settings = self.sandbox.settings_file().display().to_string();
+            self.sandbox
+                .countersign(&[&["install", "--settings", &settings], &options[..]].concat(), "");
         }
         self.args.extend([
             "--debug-file".to_owned(),
