@@ -118,8 +118,13 @@ pub fn after(entry: &str, args: &[Arg], gathered: &mut Gathered, state: &mut Sta
         "popd" => state.cwd = None,
         "export" | "declare" | "typeset" | "local" | "readonly" => declare(entry, words, gathered, state, work),
         "read" | "unset" | "getopts" | "mapfile" | "readarray" | "printf" => {
-            let names = words.iter().filter_map(|arg| arg.value.literal()).filter(|text| is_name(text));
-            names.chain(["REPLY", "OPTARG", "OPTIND", "MAPFILE"]).for_each(|name| state.forget(name));
+            let names = words
+                .iter()
+                .filter_map(|arg| arg.value.literal())
+                .filter(|text| is_name(text));
+            names
+                .chain(["REPLY", "OPTARG", "OPTIND", "MAPFILE"])
+                .for_each(|name| state.forget(name));
         }
         "source" | "." => {
             state.forget_all();
@@ -133,7 +138,10 @@ pub fn after(entry: &str, args: &[Arg], gathered: &mut Gathered, state: &mut Sta
     }
     const MAKES_NO_LINKS: &[&str] = &["mkdir", "touch", "tee", "sed", "rm", "rmdir", "chmod", "mktemp"];
     let changes = gathered.effects.iter().any(|effect| {
-        matches!(effect.spec.action, Action::Write | Action::Execute | Action::Control | Action::Send)
+        matches!(
+            effect.spec.action,
+            Action::Write | Action::Execute | Action::Control | Action::Send
+        )
     });
     state.relinked |= changes && !is_builtin(entry) && !MAKES_NO_LINKS.contains(&entry);
 }
@@ -151,7 +159,10 @@ fn destination(name: &str, words: &[Arg], state: &State, work: &Work<'_>) -> Opt
     let target = match (operands.next(), operands.next()) {
         (None, _) if name == "cd" && state.get("HOME").is_none() => work.facts.home.clone()?,
         (Some(one), None) => {
-            let text = one.value.literal().filter(|text| !text.starts_with(['-', '+']) && !text.is_empty())?;
+            let text = one
+                .value
+                .literal()
+                .filter(|text| !text.starts_with(['-', '+']) && !text.is_empty())?;
             let searched = work.facts.environment.contains("CDPATH") || state.get("CDPATH").is_some() || state.opaque;
             let plain = text.starts_with('/') || text.starts_with("./") || text == ".." || text.starts_with("../");
             if searched && !plain {
@@ -207,7 +218,14 @@ fn eval(words: &[Arg], state: &mut State, site: Site, work: &mut Work<'_>) {
     let texts: Option<Vec<&str>> = words.iter().map(|arg| arg.value.literal()).collect();
     let value = texts.map_or(Value::UNKNOWN, |texts| Value::Literal(texts.join(" ")));
     if !words.is_empty() {
-        work.code(&Arg { value, span: site.span }, state, Site { depth: site.depth + 1, ..site });
+        work.code(
+            &Arg { value, span: site.span },
+            state,
+            Site {
+                depth: site.depth + 1,
+                ..site
+            },
+        );
     }
 }
 
@@ -219,9 +237,21 @@ fn trap(words: &[Arg], state: &mut State, site: Site, work: &mut Work<'_>) {
     }
     let mut own = state.clone();
     own.forget_all();
-    work.code(code, &mut own, Site { depth: site.depth + 1, ..site });
+    work.code(
+        code,
+        &mut own,
+        Site {
+            depth: site.depth + 1,
+            ..site
+        },
+    );
     // DEBUG, RETURN and what is not known run between the commands that follow.
-    let late = |arg: &Arg| matches!(arg.value.literal(), Some("EXIT" | "INT" | "TERM" | "HUP" | "QUIT" | "0" | "2" | "15"));
+    let late = |arg: &Arg| {
+        matches!(
+            arg.value.literal(),
+            Some("EXIT" | "INT" | "TERM" | "HUP" | "QUIT" | "0" | "2" | "15")
+        )
+    };
     if !words[1..].iter().all(late) {
         state.forget_all();
     }

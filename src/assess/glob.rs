@@ -86,7 +86,11 @@ pub fn name_fits(pattern: &str, name: &str) -> Option<bool> {
             '\\' | '{' | '/' | '!' => return None,
             c => Token::Char(c),
         };
-        rest = if c == '[' { &rest[rest.find(']')? + 1..] } else { &rest[c.len_utf8()..] };
+        rest = if c == '[' {
+            &rest[rest.find(']')? + 1..]
+        } else {
+            &rest[c.len_utf8()..]
+        };
         tokens.push(token);
     }
     // A leading `*` fits a leading dot here, unlike in the shell.

@@ -20,8 +20,26 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
         match used.role {
             Role::Plain | Role::Command => {}
             Role::PathRead => path(Action::Read, arg, state, work, gathered),
-            Role::TreeRead => tree(arg, state, Entered { hidden: true, names: &filters }, work, gathered),
-            Role::TreeVisible => tree(arg, state, Entered { hidden: false, names: &filters }, work, gathered),
+            Role::TreeRead => tree(
+                arg,
+                state,
+                Entered {
+                    hidden: true,
+                    names: &filters,
+                },
+                work,
+                gathered,
+            ),
+            Role::TreeVisible => tree(
+                arg,
+                state,
+                Entered {
+                    hidden: false,
+                    names: &filters,
+                },
+                work,
+                gathered,
+            ),
             Role::PathInspect | Role::Directory => path(Action::Inspect, arg, state, work, gathered),
             Role::PathWrite => {
                 path(Action::Write, arg, state, work, gathered);
@@ -109,7 +127,16 @@ fn under(action: Action, directory: &str, arg: &Arg, state: &State, work: &mut W
         span: arg.span,
     };
     match action {
-        Action::Read => tree(&directory_arg, state, Entered { hidden: true, names: &[] }, work, gathered),
+        Action::Read => tree(
+            &directory_arg,
+            state,
+            Entered {
+                hidden: true,
+                names: &[],
+            },
+            work,
+            gathered,
+        ),
         Action::Inspect => path(action, &directory_arg, state, work, gathered),
         Action::Write | Action::Delete | Action::Mode => {
             path(action, &directory_arg, state, work, gathered);
@@ -144,7 +171,9 @@ impl Entered<'_> {
     }
 
     fn file(self, path: &Path) -> bool {
-        let Some(name) = path.file_name().map(OsStr::to_string_lossy) else { return false };
+        let Some(name) = path.file_name().map(OsStr::to_string_lossy) else {
+            return false;
+        };
         let fits = |pattern: &String| glob::name_fits(pattern, &name).unwrap_or(true);
         (self.hidden || !name.starts_with('.')) && (self.names.is_empty() || self.names.iter().any(fits))
     }
@@ -153,7 +182,10 @@ impl Entered<'_> {
 /// The patterns that every file of a walk must fit, where each is known.
 fn filters(uses: &[Use]) -> Vec<String> {
     let filters = uses.iter().filter(|used| used.role == Role::TreeFilter);
-    filters.map(|used| used.arg.value.literal().map(str::to_owned)).collect::<Option<_>>().unwrap_or_default()
+    filters
+        .map(|used| used.arg.value.literal().map(str::to_owned))
+        .collect::<Option<_>>()
+        .unwrap_or_default()
 }
 
 /// Reading everything below a directory also reads the secrets and follows the links that lie there.
@@ -177,7 +209,10 @@ fn tree(arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>, gat
             }
         }
         if tree.cut {
-            gathered.doubt("there is more below this directory than is looked through for secrets", arg.span);
+            gathered.doubt(
+                "there is more below this directory than is looked through for secrets",
+                arg.span,
+            );
         }
     }
 }
@@ -226,7 +261,11 @@ fn assignment(arg: &Arg, state: &State, work: &Work<'_>, gathered: &mut Gathered
         Value::Literal(text) if !text.contains('=') => {
             work.check_assignment(text, &Value::UNKNOWN, state, arg.span, gathered);
         }
-        Value::Literal(text) | Value::Unknown { prefix: text, single: true } if text.contains('=') => {
+        Value::Literal(text)
+        | Value::Unknown {
+            prefix: text,
+            single: true,
+        } if text.contains('=') => {
             let name = text.split('=').next().unwrap_or_default();
             work.check_environment(name, &arg.value.without_prefix(name.len() + 1), arg.span, gathered);
         }
