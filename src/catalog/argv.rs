@@ -585,14 +585,22 @@ fn is_number(text: &str) -> bool {
     text.len() > 1 && text.bytes().skip(1).all(|b| b.is_ascii_digit())
 }
 
-/// Whether every text that the value can be is listed: `#` lists all numbers, `x*` all that begins with `x`.
+/// Whether every text that the value can be is listed: `#` lists all numbers, `x*` all that begins with `x`, and `@name`,
+/// `@repo` and `@text` a kind of words.
 fn is_known(known: &str, value: &Value) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let begins = |text: &str| {
         let mut beginnings = known.split(' ').filter_map(|k| k.strip_suffix('*'));
         beginnings.any(|beginning| text.starts_with(beginning))
     };
-    let listed = |text: &String| known.split(' ').any(|k| k == text) || (known == "#" && number(text)) || begins(text);
+    let one = |word: &str, text: &str| match word {
+        "#" => number(text),
+        "@name" => is_name(text),
+        "@repo" => is_repository(text),
+        "@text" => !text.starts_with('@'),
+        _ => word == text,
+    };
+    let listed = |text: &String| known.split(' ').any(|word| one(word, text)) || begins(text);
     known.is_empty()
         || match value {
             Value::Literal(text) => listed(text),
@@ -600,6 +608,19 @@ fn is_known(known: &str, value: &Value) -> bool {
             Value::Under(_) => false,
             Value::Unknown { prefix, single } => *single && begins(prefix),
         }
+}
+
+/// A name or a path that can be no option, no URL, no `host:` and no assignment.
+fn is_name(text: &str) -> bool {
+    let inside = |b: u8| b.is_ascii_alphanumeric() || b"._/@-".contains(&b);
+    !text.is_empty() && !text.starts_with('-') && text.bytes().all(inside)
+}
+
+/// `OWNER/NAME`, which no host can stand before.
+fn is_repository(text: &str) -> bool {
+    let owner = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    text.split_once('/')
+        .is_some_and(|(first, name)| owner(first) && is_name(name) && !name.contains('/'))
 }
 
 /// `NAME`, `NAME=..` or `NAME+=..`, where the name cannot be a subscript that the shell evaluates.

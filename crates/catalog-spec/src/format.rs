@@ -51,7 +51,8 @@ pub struct Opt {
     pub values: Vec<Role>,
     /// The value may be left out, and is only understood glued to the option.
     pub optional: bool,
-    /// The only values that are understood: `#` for a number, `x*` for what begins with `x`; empty where every value is.
+    /// The only values that are understood: `#` for a number, `x*` for what begins with `x`, `@name` for a name or path
+    /// without `:` and `=`, `@repo` for `OWNER/NAME`, `@text` for any exact text that does not begin with `@`; empty where every value is.
     pub known: Vec<String>,
 }
 

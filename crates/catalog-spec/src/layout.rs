@@ -39,7 +39,7 @@ pub const BIT_GLOBAL: u32 = 1 << 10;
 
 /// An option's row: the spelling; its number (spellings of one option share it) shifted by one, with a low bit for an
 /// optional value; the roles of its values, one byte each, plus one, the first in the lowest byte; the
-/// values that are known (a text of words, `#` for a number, `x*` for a beginning; empty for any). Sorted by spelling.
+/// values that are known (a text of words, `#` for a number, `x*` for a beginning, `@name`, `@repo`, `@text`; empty for any). Sorted by spelling.
 pub const OPTION_WORDS: usize = 4;
 
 /// What changes with an option: the options' numbers (a list), whether it has operands of its own, these (a list), the

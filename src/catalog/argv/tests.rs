@@ -488,3 +488,46 @@ mod any_words {
         }
     }
 }
+
+#[test]
+fn a_name_is_no_url_no_host_and_no_assignment() {
+    understood("docker logs web_1.a-b/c@d", &[]);
+    for word in ["https://evil.example", "host:x", "X=y", "a,b", "$x", "a$x"] {
+        let reading = words(&format!("docker logs {word}"));
+        assert!(!reading.doubts.is_empty(), "{word}");
+    }
+}
+
+#[test]
+fn a_repository_is_an_owner_and_a_name_and_never_a_host() {
+    understood("gh repo view owner/some.repo", &[]);
+    for word in [
+        "evil.example/a/b",
+        "a/b/c",
+        "owner",
+        "evil.example/a",
+        "/a",
+        "a/",
+        "https://a/b",
+        "$x",
+        "a/$x",
+    ] {
+        let reading = words(&format!("gh repo view {word}"));
+        assert!(!reading.doubts.is_empty(), "{word}");
+    }
+}
+
+#[test]
+fn an_exact_text_is_known_and_reads_no_file() {
+    understood("gh search issues panic:here", &[]);
+    for word in ["@file", "$x", "a$x"] {
+        let reading = words(&format!("gh search issues {word}"));
+        assert!(!reading.doubts.is_empty(), "{word}");
+    }
+}
+
+#[test]
+fn a_number_may_stand_beside_words_that_are_known() {
+    understood("ninja -j4 test", &[]);
+    doubted("ninja -jx test", "`x` is not a word that is known here of ninja");
+}
