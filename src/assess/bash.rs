@@ -745,7 +745,7 @@ impl<'a> Work<'a> {
             own.cwd = roles::directory(directory, state, self, &mut gathered);
         }
         for effect in &reading.effects {
-            gathered.effect(*effect, "");
+            gathered.effect(self.vouched(*effect, &own), "");
         }
         roles::apply(&reading.uses, &own, self, &mut gathered);
         if entry == "git" {
@@ -759,6 +759,23 @@ impl<'a> Work<'a> {
             self.inner(inner, &mut own, site);
         }
         state.wrote |= own.wrote;
+    }
+
+    /// What an entry calls the project's own code is that only in the project, and as long as nothing changed it.
+    fn vouched(&self, effect: EffectSpec, state: &State) -> EffectSpec {
+        let in_project = state
+            .cwd
+            .as_ref()
+            .is_some_and(|cwd| self.facts.in_project(&self.facts.real(cwd)));
+        if effect.action == Action::Execute && (state.wrote || !in_project) {
+            EffectSpec {
+                place: Place::Other,
+                undo: effect.undo.max(Undo::Lost),
+                ..effect
+            }
+        } else {
+            effect
+        }
     }
 
     fn inner(&mut self, inner: Inner, state: &mut State, site: Site) {
