@@ -149,7 +149,9 @@ impl Scan {
             return;
         }
         let word = std::mem::take(&mut self.word);
-        if word.contains(|c: char| c.is_whitespace() || ";|&$`({".contains(c)) {
+        let may_be_code = word.contains(|c: char| c.is_whitespace() || ";|&`(".contains(c))
+            || (word.starts_with('{') && word.contains(','));
+        if may_be_code {
             self.again.push(word.clone());
         }
         if std::mem::take(&mut self.is_target) {

@@ -107,6 +107,10 @@ impl Parser<'_> {
         if state.globbed && state.zsh_operator {
             return self.refuse_from("zsh glob operator", start);
         }
+        if !word.parts.is_empty() && may_vanish(&word.parts) {
+            // zsh keeps the empty word that bash drops.
+            return self.refuse_from("empty brace alternative", start);
+        }
         self.check_what_follows(&word, place)?;
         self.at = end;
         Ok(word)
@@ -399,6 +403,13 @@ impl Parser<'_> {
 /// Whether `text` before `<` or `>` names a descriptor: `12` or `{fd}`.
 fn is_descriptor(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) || (text.starts_with('{') && text.ends_with('}'))
+}
+
+/// Whether braces can leave nothing of a word.
+fn may_vanish(parts: &[Part]) -> bool {
+    parts
+        .iter()
+        .all(|part| matches!(part, Part::Brace(alternatives) if alternatives.iter().any(|inner| may_vanish(inner))))
 }
 
 fn has_dots(part: &Part) -> bool {

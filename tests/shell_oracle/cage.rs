@@ -27,11 +27,11 @@ while IFS= read -r -d '' source; do
 $source" 2>&1); printf '%s\0%s\0' "$?" "$message"
 done"#;
 
-/// Runs each script; writes its number and the words, US between them, of every command that the shell did not find.
+/// Runs each script, a newline as RS so that a record is one write; writes its number and the words, US between them, of every command that the shell did not find.
 const RUN_BASH: &str = r#"
 exec 200>&1
 FUNCNEST=6 NUMBER=0
-command_not_found_handle() { local IFS=$'\x1f'; printf '%s %s\0' "$NUMBER" "$*" >&200; return $((RANDOM % 2)); }
+command_not_found_handle() { local IFS=$'\x1f'; local line="$*" from=$'\n' to=$'\x1e'; printf '%s %s\0' "$NUMBER" "${line//$from/$to}" >&200; return $((RANDOM % 2)); }
 while IFS= read -r -d '' source; do
   (ulimit -t 1; eval "$source") </dev/null >/dev/null 2>&1
   NUMBER=$((NUMBER + 1))
@@ -42,7 +42,7 @@ setopt no_nomatch
 zmodload zsh/datetime
 exec 9>&1
 FUNCNEST=6 NUMBER=0
-command_not_found_handler() { local IFS=$'\x1f'; printf '%s %s\0' "$NUMBER" "$*" >&9; return $((${EPOCHREALTIME##*.} % 2)); }
+command_not_found_handler() { local IFS=$'\x1f'; local line="$*" from=$'\n' to=$'\x1e'; printf '%s %s\0' "$NUMBER" "${line//$from/$to}" >&9; return $((${EPOCHREALTIME##*.} % 2)); }
 while IFS= read -r -d '' source; do
   (ulimit -t 1; eval "$source") </dev/null >/dev/null 2>&1
   NUMBER=$((NUMBER + 1))
@@ -71,10 +71,12 @@ pub fn tried(shell: Shell, scripts: &[String]) -> Vec<Vec<Vec<String>>> {
     };
     let mut commands = vec![Vec::new(); scripts.len()];
     for record in run(shell, driver, scripts) {
-        let (number, words) = record.split_once(' ').expect("the driver writes a number and words");
-        // A script may close or reuse the log's descriptor; what it writes there itself has no number.
+        // A shell that reaches its limit may be stopped in the middle of a record.
+        let Some((number, words)) = record.split_once(' ') else {
+            continue;
+        };
         if let Some(commands) = number.parse().ok().and_then(|number: usize| commands.get_mut(number)) {
-            commands.push(words.split('\u{1f}').map(str::to_owned).collect());
+            commands.push(words.split('\u{1f}').map(|word| word.replace('\u{1e}', "\n")).collect());
         }
     }
     commands

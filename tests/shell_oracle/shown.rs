@@ -13,7 +13,7 @@ pub struct Shown {
     any_loose: bool,
     /// A name may hold digits that only the shell knows, such as those of `$$`.
     any_number: bool,
-    /// A name may be that of any file.
+    /// A name may be that of any file, or anything else that only the shell knows.
     any_glob: bool,
 }
 
@@ -42,8 +42,8 @@ impl Shown {
                 .filter(|piece| !piece.is_empty());
             pieces.all(|piece| self.composes(piece))
         };
-        // Where the word before a redirection becomes nothing, zsh runs one of these two.
-        let null_command = matches!(name, "cat" | "more");
+        // Where the word before a redirection becomes nothing, zsh runs one of these.
+        let null_command = matches!(name, "cat" | "more" | "pager");
         self.any_loose && (self.any_glob || null_command || known())
     }
 
@@ -167,7 +167,8 @@ impl Shown {
     fn loose_word(&mut self, word: &Word) {
         self.word(word);
         let source = format!("{:?}", word.parts);
-        self.any_glob |= source.contains("Glob(");
+        // `$-` lists the shell's own options.
+        self.any_glob |= source.contains("Glob(") || source.contains("name: \"-\"");
         self.any_number |= source.contains("Arithmetic(")
             || source.contains("Length")
             || ["$", "!", "#", "?", "-"]

@@ -260,6 +260,8 @@ fn words() {
     refuses("k1 *~a", "zsh glob operator");
     refuses("k1 $v{a,b}", "brace after a parameter");
     refuses("k1 {a", "unbalanced brace");
+    refuses("k1 {a,}", "empty brace alternative");
+    reads("k1 a{,.b}", "[k1 a{|.b}]");
     refuses("{k1,a}", "brace at the start of a command");
     refuses("k1 {01..10}", "unusual brace range");
     refuses("k1 {1..100000}", "unusual brace range");
