@@ -74,7 +74,9 @@ pub fn secret_file_name(name: &str) -> bool {
         .iter()
         .any(|word| text.split(|c: char| !c.is_alphanumeric()).any(|part| part == *word))
     };
-    if name == ".env" || name.starts_with(".env.") || extension == "env" && !stem.is_empty() {
+    let after_env = name.strip_prefix(".env").map(|rest| rest.chars().next());
+    if after_env.is_some_and(|next| next.is_none_or(|c| !c.is_alphanumeric())) || extension == "env" && !stem.is_empty()
+    {
         return !["example", "sample", "template", "dist", "defaults"].contains(&extension);
     }
     if name.starts_with("id_") && extension != "pub" {
@@ -90,6 +92,7 @@ pub fn secret_file_name(name: &str) -> bool {
 }
 
 const SECRET_FILES: &[&str] = &[
+    ".envrc",
     ".netrc",
     "_netrc",
     ".pypirc",
@@ -661,6 +664,7 @@ fn is_secret(names: &[&str]) -> bool {
                 "shadow",
                 "gshadow",
                 "krb5.keytab",
+                "kubernetes",
                 "wireguard",
                 "ppp",
             ]

@@ -173,20 +173,19 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// What follows `&&` runs in the state that all before it left; after an `||` it is not known which ran.
     fn list(&mut self, item: &Item, state: &mut State, depth: usize) {
         self.pipeline(&item.first, state, depth);
-        if item.rest.is_empty() {
-            return;
-        }
-        let mut taken = state.clone();
+        let mut entered = state.clone();
+        let mut alternatives = false;
         for (connector, pipeline) in &item.rest {
-            if *connector == Connector::Or {
-                // What is on the right runs when the left failed, so in the state before or after it.
-                taken.merge(state.clone());
+            alternatives |= *connector == Connector::Or;
+            if alternatives {
+                entered = state.clone();
             }
-            self.pipeline(pipeline, &mut taken, depth);
+            self.pipeline(pipeline, &mut entered, depth);
+            state.merge(entered.clone());
         }
-        state.merge(taken);
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State, depth: usize) {
