@@ -59,7 +59,16 @@ pub struct Work<'a> {
     pub steps: Vec<Step>,
     pub doubts: Vec<Doubt>,
     commands: Vec<Vec<Option<String>>>,
+    /// What substitutions did to files: they run in shells of their own, but on the same disk.
+    aside: Aside,
     pub(super) git: git::Cache,
+}
+
+/// What may have been done to files on the way.
+#[derive(Clone, Copy, Default)]
+struct Aside {
+    wrote: bool,
+    relinked: bool,
 }
 
 /// What is gathered about one step before it is rated.
@@ -136,6 +145,7 @@ impl<'a> Work<'a> {
             steps: Vec::new(),
             doubts: Vec::new(),
             commands: Vec::new(),
+            aside: Aside::default(),
             git: git::Cache::default(),
         }
     }
@@ -262,6 +272,7 @@ impl<'a> Work<'a> {
             Command::Arithmetic(expression) => {
                 let mut gathered = Gathered::default();
                 self.arithmetic(expression, state, depth, &mut gathered);
+                expression.assigned.iter().for_each(|name| state.forget(name));
                 self.push("((", Vec::new(), gathered, span);
             }
             Command::Function { name, body } => {
@@ -271,6 +282,7 @@ impl<'a> Work<'a> {
                 self.stage(body, &mut own, depth + 1);
                 state.wrote |= own.wrote;
                 state.functions.insert(name.clone());
+                state.possible_functions.insert(name.clone());
             }
         }
     }
@@ -527,10 +539,18 @@ impl<'a> Work<'a> {
             }
             Part::CommandSubstitution(script) | Part::ProcessSubstitution { script, .. } => {
                 if !self.too_deep(depth + 1, span) {
-                    self.script(script, &mut state.clone(), depth + 1);
+                    let mut own = state.clone();
+                    self.script(script, &mut own, depth + 1);
+                    self.aside.wrote |= own.wrote;
+                    self.aside.relinked |= own.relinked;
                 }
             }
-            Part::Arithmetic(expression) => self.arithmetic(expression, state, depth, gathered),
+            Part::Arithmetic(expression) => {
+                self.arithmetic(expression, state, depth, gathered);
+                if let Some(name) = expression.assigned.first() {
+                    gathered.doubt(format!("`{name}` may be assigned inside a word"), span);
+                }
+            }
             Part::Parameter(parameter) => self.parameter(parameter, state, depth, span, gathered),
         }
     }
@@ -542,11 +562,7 @@ impl<'a> Work<'a> {
             Some(ParameterOperation::Default(operator, word)) => {
                 self.substitutions(word, state, depth, gathered);
                 if operator.ends_with('=') {
-                    // The assignment is not followed, so nothing may rest on the variable.
-                    self.check_assignment(&parameter.name, &Value::UNKNOWN, state, span, gathered);
-                    if state.get(&parameter.name).is_some() {
-                        gathered.doubt(format!("`{}` may be assigned here", parameter.name), span);
-                    }
+                    gathered.doubt(format!("`{}` may be assigned inside a word", parameter.name), span);
                 }
             }
             Some(ParameterOperation::Strip(_, word) | ParameterOperation::Case(_, Some(word))) => {
@@ -627,7 +643,8 @@ impl<'a> Work<'a> {
                 .contains(&name)
                     || !state.opaque
                         && !self.facts.environment.contains(name)
-                        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                        && !catalog::environment::set_by_shell(name)
+                        && name.starts_with(|c: char| c.is_ascii_alphabetic())
             }
         }
     }
@@ -673,6 +690,8 @@ impl<'a> Work<'a> {
 
     /// Reads one command: its words are computed, its program first.
     pub fn command(&mut self, args: &[Arg], mut gathered: Gathered, state: &mut State, site: Site) {
+        state.wrote |= self.aside.wrote;
+        state.relinked |= self.aside.relinked;
         if self.too_deep(site.depth, site.span) {
             return;
         }
@@ -689,6 +708,9 @@ impl<'a> Work<'a> {
             state.wrote = true;
             return;
         };
+        if state.possible_functions.contains(&name) && !state.functions.contains(&name) {
+            gathered.doubt(format!("`{name}` may be a function here"), first.span);
+        }
         if state.functions.contains(&name) {
             // Its body was read where it was defined.
             state.forget_all();
@@ -704,6 +726,7 @@ impl<'a> Work<'a> {
             Program::Path(path) => {
                 let effect = paths::execute(&path, self, state.wrote);
                 gathered.effect(effect.spec, effect.target);
+                self.as_its_name_says(&path, args, state, &mut gathered);
                 state.wrote = true;
                 self.push(&name, args.to_vec(), gathered, site.span);
                 return;
@@ -755,9 +778,34 @@ impl<'a> Work<'a> {
         state.wrote |= gathered.effects.iter().any(changes) || !gathered.doubts.is_empty();
         self.push(name, args.to_vec(), gathered, site.span);
         for inner in reading.inner {
-            self.inner(inner, &mut own, site);
+            if builtins::runs_in_this_shell(entry) {
+                self.inner(inner, entry, state, site);
+            } else {
+                self.inner(inner, entry, &mut own, site);
+            }
         }
         state.wrote |= own.wrote;
+        state.relinked |= own.relinked;
+    }
+
+    /// A program given by its path probably does what its name says. That may only raise.
+    fn as_its_name_says(&mut self, path: &Path, args: &[Arg], state: &State, gathered: &mut Gathered) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+            return;
+        };
+        let mut words = vec![Arg {
+            value: Value::Literal(name.to_owned()),
+            span: args[0].span,
+        }];
+        words.extend_from_slice(&args[1..]);
+        if let Some(reading) = catalog::read(&words) {
+            for effect in &reading.effects {
+                gathered.effect(*effect, "");
+            }
+            let mut guessed = Gathered::default();
+            roles::apply(&reading.uses, state, self, &mut guessed);
+            gathered.effects.extend(guessed.effects);
+        }
     }
 
     /// What an entry calls the project's own code is that only in the project, and as long as nothing changed it.
@@ -777,11 +825,17 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn inner(&mut self, inner: Inner, state: &mut State, site: Site) {
+    /// Runs what a command runs: in this very shell (`command`, `builtin`), or in a process of its own.
+    fn inner(&mut self, inner: Inner, entry: &str, state: &mut State, site: Site) {
         let site = Site {
             depth: site.depth + 1,
             written: false,
             ..site
+        };
+        let mut own = if builtins::runs_in_this_shell(entry) {
+            state.without_functions()
+        } else {
+            state.of_new_process()
         };
         match inner {
             Inner::Command { mut args, appended } => {
@@ -791,19 +845,28 @@ impl<'a> Work<'a> {
                         span: site.span,
                     });
                 }
-                self.command(&args, Gathered::default(), &mut state.clone(), site);
+                self.command(&args, Gathered::default(), &mut own, site);
             }
             Inner::Code {
                 role: Role::Shell,
                 code,
-            } => self.code(&code, &mut state.clone(), site),
+            } => self.code(&code, &mut own, site),
             Inner::Code { role: _, code } => {
                 let mut gathered = Gathered::default();
                 gathered.unvouched("code given in the command");
                 self.push("(code)", vec![code], gathered, site.span);
+                own.wrote = true;
             }
         }
-        state.wrote = true;
+        if builtins::runs_in_this_shell(entry) {
+            own.functions = std::mem::take(&mut state.functions);
+            own.possible_functions
+                .extend(std::mem::take(&mut state.possible_functions));
+            *state = own;
+        } else {
+            state.wrote |= own.wrote;
+            state.relinked |= own.relinked;
+        }
     }
 
     /// Runs shell code that is given as a word.
@@ -1031,7 +1094,11 @@ impl Changes {
         match builtins::state_change(name) {
             builtins::StateChange::Nothing => {}
             builtins::StateChange::Directory => self.directory = true,
-            builtins::StateChange::Names => self.names.extend(words.iter().filter_map(name_in)),
+            builtins::StateChange::Names => {
+                self.names.extend(words.iter().filter_map(name_in));
+                self.names
+                    .extend(["REPLY", "MAPFILE", "OPTARG", "OPTIND"].map(str::to_owned));
+            }
             builtins::StateChange::Anything => self.anything = true,
         }
     }

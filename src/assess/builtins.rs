@@ -100,6 +100,11 @@ pub fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(&name) || REDEFINES.contains(&name)
 }
 
+/// Whether the command that this one runs is run by this very shell, functions passed over.
+pub fn runs_in_this_shell(entry: &str) -> bool {
+    ["command", "builtin", "exec"].contains(&entry)
+}
+
 /// Reads the builtins whose words are code for this very shell; `false` where the name is none of them.
 pub fn run(name: &str, args: &[Arg], state: &mut State, site: Site, work: &mut Work<'_>) -> bool {
     match name {

@@ -169,6 +169,14 @@ pub fn obeyed_by_shell(name: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
+/// Whether the shell itself may give this variable a value, which is then not the script's.
+pub fn set_by_shell(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "REPLY", "reply", "match", "mbegin", "mend", "MATCH", "MBEGIN", "MEND", "COPROC",
+    ];
+    NAMES.contains(&name) || obeyed_by_shell(name)
+}
+
 /// Whether the value of this variable may be shown: it is no secret on any usual machine.
 pub fn printable(name: &str) -> bool {
     blob::printable(name)

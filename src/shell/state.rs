@@ -14,6 +14,8 @@ pub struct State {
     variables: HashMap<String, Value>,
     /// Functions that are certainly defined.
     pub functions: HashSet<String>,
+    /// Functions that may be defined.
+    pub possible_functions: HashSet<String>,
     /// Variables may have been assigned whose names are not known.
     pub opaque: bool,
     /// Variables of the script that are part of the environment of what it runs.
@@ -61,6 +63,29 @@ impl State {
         }
     }
 
+    /// The state for a command that no function can stand for.
+    pub fn without_functions(&self) -> Self {
+        State {
+            functions: HashSet::new(),
+            possible_functions: HashSet::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The state that a program starts with: the directory, and of the variables those that were exported.
+    pub fn of_new_process(&self) -> Self {
+        let mut new = State {
+            cwd: self.cwd.clone(),
+            exported: self.exported.clone(),
+            opaque: self.opaque,
+            wrote: self.wrote,
+            relinked: self.relinked,
+            ..State::default()
+        };
+        self.exported.iter().for_each(|name| new.forget(name));
+        new
+    }
+
     /// What holds whether or not the path to `other` was taken.
     pub fn merge(&mut self, other: State) {
         if self.cwd != other.cwd {
@@ -70,6 +95,7 @@ impl State {
         self.wrote |= other.wrote;
         self.relinked |= other.relinked;
         self.exported.extend(other.exported);
+        self.possible_functions.extend(other.possible_functions);
         self.functions.retain(|name| other.functions.contains(name));
         for (name, value) in other.variables {
             let same = self.variables.get(&name) == Some(&value);
