@@ -36,12 +36,66 @@ pub enum Input {
         /// The call asks to leave the host's sandbox.
         leaves_sandbox: bool,
     },
+    /// `Read`, `Edit`, `Write`, `NotebookEdit`: one file. The path as the agent wrote it.
+    File { access: Access, path: String },
+    /// `Glob`: names that match a pattern, below a directory.
+    Names { pattern: String, path: Option<String> },
+    /// `Grep`: content below a path, of files whose names fit the filter.
+    Content {
+        path: Option<String>,
+        filter: Option<String>,
+    },
+    /// `WebFetch`
+    Fetch { url: String },
+    /// `WebSearch`
+    Search { query: String },
+    /// A tool of an MCP server, and every text among its arguments with the key it stands under.
+    Mcp {
+        server: String,
+        verb: String,
+        texts: Vec<(String, String)>,
+    },
     /// `AskUserQuestion`: only a person can answer.
     Question,
     /// `ExitPlanMode`: only a person can approve.
     Plan,
     /// Every other tool.
     Other,
+}
+
+/// What a tool does to one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+#[derive(Deserialize)]
+struct FileInput {
+    #[serde(alias = "notebook_path")]
+    file_path: String,
+}
+
+#[derive(Deserialize)]
+struct NamesInput {
+    pattern: String,
+    path: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ContentInput {
+    path: Option<String>,
+    glob: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct FetchInput {
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct SearchInput {
+    query: String,
 }
 
 #[derive(Deserialize)]
@@ -52,6 +106,11 @@ struct ShellInput {
 }
 
 impl Input {
+    /// Only a person can answer it: a question or a plan.
+    pub fn is_for_person(&self) -> bool {
+        matches!(self, Input::Question | Input::Plan)
+    }
+
     /// Types the input of `tool`.
     ///
     /// # Errors
@@ -62,17 +121,69 @@ impl Input {
         }
         match tool {
             "Bash" | "Monitor" => {
-                let input: ShellInput = serde_json::from_str(raw.get())
-                    .map_err(|error| format!("the input of {tool} cannot be read: {error}"))?;
+                let input: ShellInput = typed(tool, raw)?;
                 Ok(Input::Shell {
                     command: input.command,
                     leaves_sandbox: input.leaves_sandbox.unwrap_or(false),
                 })
             }
+            "Read" | "NotebookRead" => Ok(Input::File {
+                access: Access::Read,
+                path: typed::<FileInput>(tool, raw)?.file_path,
+            }),
+            "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Ok(Input::File {
+                access: Access::Write,
+                path: typed::<FileInput>(tool, raw)?.file_path,
+            }),
+            "Glob" => {
+                let input: NamesInput = typed(tool, raw)?;
+                Ok(Input::Names {
+                    pattern: input.pattern,
+                    path: input.path,
+                })
+            }
+            "Grep" => {
+                let input: ContentInput = typed(tool, raw)?;
+                Ok(Input::Content {
+                    path: input.path,
+                    filter: input.glob,
+                })
+            }
+            "WebFetch" => Ok(Input::Fetch {
+                url: typed::<FetchInput>(tool, raw)?.url,
+            }),
+            "WebSearch" => Ok(Input::Search {
+                query: typed::<SearchInput>(tool, raw)?.query,
+            }),
             "AskUserQuestion" => Ok(Input::Question),
             "ExitPlanMode" => Ok(Input::Plan),
-            _ => Ok(Input::Other),
+            _ => match tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
+                Some((server, verb)) => {
+                    let mut texts = Vec::new();
+                    gather(String::new(), &typed(tool, raw)?, &mut texts);
+                    Ok(Input::Mcp {
+                        server: server.to_owned(),
+                        verb: verb.to_owned(),
+                        texts,
+                    })
+                }
+                None => Ok(Input::Other),
+            },
         }
+    }
+}
+
+fn typed<'a, T: Deserialize<'a>>(tool: &str, raw: &'a RawValue) -> Result<T, String> {
+    serde_json::from_str(raw.get()).map_err(|error| format!("the input of {tool} cannot be read: {error}"))
+}
+
+/// Every text in a JSON value, under the key nearest to it. Its depth was bounded when the event was read.
+fn gather(key: String, value: &serde_json::Value, texts: &mut Vec<(String, String)>) {
+    match value {
+        serde_json::Value::String(text) => texts.push((key, text.clone())),
+        serde_json::Value::Array(values) => values.iter().for_each(|value| gather(key.clone(), value, texts)),
+        serde_json::Value::Object(fields) => fields.iter().for_each(|(key, value)| gather(key.clone(), value, texts)),
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
     }
 }
 

@@ -49,7 +49,7 @@ fn ask_rule(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<Strin
     let rules = host_rules::read(&sources);
     let command = match &call.input {
         Input::Shell { command, .. } => Some(command.as_str()),
-        Input::Question | Input::Plan | Input::Other => None,
+        _ => None,
     };
     let programs: Vec<String> = assessment
         .steps

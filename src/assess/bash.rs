@@ -139,7 +139,8 @@ impl Surroundings for Work<'_> {
 }
 
 impl<'a> Work<'a> {
-    fn new(facts: &'a Facts) -> Self {
+    /// Work on one call.
+    pub fn new(facts: &'a Facts) -> Self {
         Work {
             facts,
             steps: Vec::new(),

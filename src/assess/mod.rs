@@ -2,17 +2,21 @@
 
 pub mod bash;
 mod builtins;
+mod files;
 mod git;
 mod glob;
 mod hosts;
+mod mcp_tool;
 mod paths;
 mod roles;
+mod web;
 
 use crate::call::{Call, Input};
 use crate::effect::{Action, Assessment, Doubt, Effect, EffectSpec, Step, Tier};
 use crate::facts::Facts;
 use crate::risk;
 use crate::shell::Span;
+use crate::shell::state::State;
 
 /// Works out what a call would do.
 pub fn assess(call: &Call, facts: &Facts) -> Assessment {
@@ -30,14 +34,51 @@ pub fn assess(call: &Call, facts: &Facts) -> Assessment {
         }
         Input::Question => of_person(call, "asks the person a question"),
         Input::Plan => of_person(call, "asks the person to approve a plan"),
+        Input::File { access, path } => tool(call, facts, |state, work, gathered| {
+            files::file(*access, path, state, work, gathered);
+        }),
+        Input::Names { pattern, path } => tool(call, facts, |state, work, gathered| {
+            files::names(pattern, path.as_deref(), state, work, gathered);
+        }),
+        Input::Content { path, filter } => tool(call, facts, |state, work, gathered| {
+            files::content(path.as_deref(), filter.as_deref(), state, work, gathered);
+        }),
+        Input::Fetch { url } => tool(call, facts, |state, work, gathered| {
+            web::fetch(url, state, work, gathered)
+        }),
+        Input::Search { query } => tool(call, facts, |_, _, gathered| web::search(query, gathered)),
+        Input::Mcp { server, verb, texts } => tool(call, facts, |state, work, gathered| {
+            mcp_tool::call(server, verb, texts, state, work, gathered);
+        }),
         Input::Other => {
             let effect = Effect {
                 spec: EffectSpec::of(Action::Control),
                 target: call.tool.clone(),
             };
-            one_step(call, vec![effect], vec![whole("this tool is not judged yet")])
+            one_step(call, vec![effect], vec![whole("what this tool does is not known")])
         }
     }
+}
+
+/// One step that `judge` fills, and the steps of any script that it meets.
+fn tool(
+    call: &Call,
+    facts: &Facts,
+    judge: impl FnOnce(&State, &mut bash::Work<'_>, &mut bash::Gathered),
+) -> Assessment {
+    let mut work = bash::Work::new(facts);
+    let mut gathered = bash::Gathered::default();
+    judge(&State::in_directory(call.cwd.clone()), &mut work, &mut gathered);
+    let mut assessment = one_step(call, gathered.effects, gathered.doubts);
+    assessment.steps.append(&mut work.steps);
+    let worst = assessment
+        .steps
+        .iter()
+        .map(|step| step.tier)
+        .max()
+        .unwrap_or(Tier::Safe);
+    assessment.tier = risk::floor(worst, assessment.proven());
+    assessment
 }
 
 fn of_person(call: &Call, why: &str) -> Assessment {

@@ -156,11 +156,11 @@ fn under(action: Action, directory: &str, arg: &Arg, state: &State, work: &mut W
 
 /// Which files below a directory a walk reads.
 #[derive(Clone, Copy)]
-struct Entered<'a> {
+pub struct Entered<'a> {
     /// Names that begin with a dot too.
-    hidden: bool,
+    pub hidden: bool,
     /// Patterns for the names of files, one of which must fit; empty: every file.
-    names: &'a [String],
+    pub names: &'a [String],
 }
 
 impl Entered<'_> {
@@ -189,7 +189,7 @@ fn filters(uses: &[Use]) -> Vec<String> {
 }
 
 /// Reading everything below a directory also reads the secrets and follows the links that lie there.
-fn tree(arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>, gathered: &mut Gathered) {
+pub fn tree(arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>, gathered: &mut Gathered) {
     path(Action::Read, arg, state, work, gathered);
     let Some(texts) = arg.value.alternatives() else { return };
     for text in texts.iter().filter(|text| *text != "-") {

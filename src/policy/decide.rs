@@ -28,11 +28,16 @@ pub struct Guard {
 /// here. Where the host's own ask rules may match, the caller must not come here for an allow
 /// (see [`host_rules`](super::host_rules)).
 pub fn decide(event: EventKind, call: &Call, assessment: &Assessment, wiring: Wiring) -> Decision {
-    let leaves_sandbox = match &call.input {
-        Input::Question | Input::Plan => return Decision::None,
-        Input::Shell { leaves_sandbox, .. } => *leaves_sandbox,
-        Input::Other => false,
-    };
+    if call.input.is_for_person() {
+        return Decision::None;
+    }
+    let leaves_sandbox = matches!(
+        &call.input,
+        Input::Shell {
+            leaves_sandbox: true,
+            ..
+        }
+    );
     let harmless = assessment.tier == Tier::Safe && assessment.proven() && !leaves_sandbox;
     match event {
         EventKind::PermissionRequest if harmless => allow(),

@@ -275,21 +275,30 @@ mod tests {
             assert!(refused(&"[".repeat(depth)).contains("nests"));
         }
         let bearable = "[".repeat(MAX_DEPTH - 2) + &"]".repeat(MAX_DEPTH - 2);
-        assert!(read(with_input("Write", &format!(r#"{{"content":{bearable}}}"#)).as_bytes()).is_ok());
+        assert!(read(with_input("Skill", &format!(r#"{{"content":{bearable}}}"#)).as_bytes()).is_ok());
     }
 
     #[test]
     fn sixteen_mebibytes_are_read_and_one_byte_more_is_not() {
-        let empty = with_input("Write", r#"{"content":""}"#);
+        let empty = with_input("Write", r#"{"file_path":"/x","content":""}"#);
         let content = "x".repeat(MAX_BYTES - empty.len());
-        let full = with_input("Write", &format!(r#"{{"content":"{content}"}}"#));
+        let full = with_input("Write", &format!(r#"{{"file_path":"/x","content":"{content}"}}"#));
         assert_eq!(full.len(), MAX_BYTES);
         assert!(read(full.as_bytes()).is_ok());
         assert!(refused(&(full + " ")).contains("longer"));
     }
 
     #[test]
-    fn monitor_runs_a_shell_command_and_questions_and_plans_are_known() {
+    fn each_tool_is_typed_by_what_it_does_and_the_rest_is_other() {
+        let write = Input::File {
+            access: crate::call::Access::Write,
+            path: "/x".into(),
+        };
+        let probe = Input::Mcp {
+            server: "probe".into(),
+            verb: "echo".into(),
+            texts: vec![("text".into(), "hi".into())],
+        };
         for (tool, input, typed) in [
             (
                 "Monitor",
@@ -298,8 +307,9 @@ mod tests {
             ),
             ("AskUserQuestion", r#"{"questions":[]}"#, Input::Question),
             ("ExitPlanMode", "{}", Input::Plan),
-            ("Write", r#"{"file_path":"/x","content":""}"#, Input::Other),
-            ("mcp__probe__echo", r#"{"command":5}"#, Input::Other),
+            ("Write", r#"{"file_path":"/x","content":""}"#, write),
+            ("mcp__probe__echo", r#"{"count":5,"text":"hi"}"#, probe),
+            ("Skill", r#"{"skill":"x"}"#, Input::Other),
             ("bash", r#"{"command":"ls"}"#, Input::Other),
         ] {
             assert_eq!(
@@ -307,6 +317,17 @@ mod tests {
                 typed,
                 "{tool}"
             );
+        }
+    }
+
+    #[test]
+    fn a_tool_input_without_what_its_tool_needs_is_refused() {
+        for (tool, input) in [
+            ("Write", r#"{"content":"x"}"#),
+            ("Read", r#"{"file_path":5}"#),
+            ("WebFetch", "{}"),
+        ] {
+            assert!(refused(&with_input(tool, input)).contains(tool));
         }
     }
 

@@ -74,13 +74,11 @@ fn deny(event: EventKind, denial: &Deny) -> String {
 }
 
 fn allow(event: EventKind, call: &Call, allowed: &Allow) -> Option<String> {
-    match (&call.input, allowed) {
-        (Input::Shell { .. } | Input::Other, Allow::Run(run)) => run_call(event, call, run),
-        (Input::Plan, Allow::Plan { then }) => approve_plan(event, call, *then),
-        (Input::Question, Allow::Answers(answers)) => answer_questions(event, call, answers),
-        (Input::Shell { .. } | Input::Other, Allow::Plan { .. } | Allow::Answers(_))
-        | (Input::Plan, Allow::Run(_) | Allow::Answers(_))
-        | (Input::Question, Allow::Run(_) | Allow::Plan { .. }) => None,
+    match (allowed, &call.input) {
+        (Allow::Plan { then }, Input::Plan) => approve_plan(event, call, *then),
+        (Allow::Answers(answers), Input::Question) => answer_questions(event, call, answers),
+        (Allow::Run(run), input) if !input.is_for_person() => run_call(event, call, run),
+        (Allow::Run(_) | Allow::Plan { .. } | Allow::Answers(_), _) => None,
     }
 }
 
