@@ -63,13 +63,14 @@ pub fn describe(effect: &Effect) -> String {
         Action::Send => "changes",
         Action::Privilege => "gains rights",
     };
-    let object = if target.is_empty() {
-        standing_for(effect).to_owned()
-    } else {
-        target.into_owned()
+    let object = match &*target {
+        "" => standing_for(effect),
+        "." => "the project",
+        "~" => "the whole home directory",
+        target => target,
     };
     let mut text = format!("{verb} {object}").trim_end().to_owned();
-    if let Some(place) = place_note(spec.action, spec.place) {
+    if let Some(place) = place_note(spec.action, spec.place).filter(|_| effect.target != "~") {
         text.push_str(&format!(" ({place})"));
     }
     match spec.undo {

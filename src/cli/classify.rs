@@ -16,6 +16,9 @@ use crate::wire;
 /// Prints one object a line for each: `tier`, `proven`, `effects`, `reasons`, `summary`; for shell calls also `parsed`
 /// and `commands`. A line that cannot be read is answered with `error`, and its tier is `high`.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Each line: {\"tool_name\": \"Bash\", \"tool_input\": {\"command\": \"ls\"}, \"cwd\": \"/project\"}"
+)]
 pub struct Args {}
 
 #[derive(Serialize)]

@@ -13,6 +13,7 @@ use crate::setup::host::Places;
 
 /// Ends with 0 when everything is in order or only warned about, with 1 when something fails.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Nothing is changed. Ends with status 1 when something fails, else with 0.")]
 pub struct Args {
     /// Print one JSON object
     #[arg(long)]

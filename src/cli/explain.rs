@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use anyhow::Context;
 use serde::Serialize;
@@ -14,14 +15,19 @@ use crate::effect::{Step, Tier};
 use crate::escape::visible;
 use crate::facts::Facts;
 use crate::judge::{self, Judgement};
+use crate::pause::{self, Pause};
 use crate::policy::Wiring;
 use crate::report;
 use crate::wire::{self, EventKind};
 
-/// Explains a shell command as it would be judged here, or a captured event.
+/// Judges as the hook would, from the directory it is called in.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The command is judged as if a session in this directory asked to run it. Nothing is run.\n\n\
+    Example: countersign explain 'cd src && git log -5'"
+)]
 pub struct Args {
-    /// The command; several words are joined by blanks
+    /// The command, best in single quotes; several words are joined by blanks
     #[arg(required_unless_present = "event", conflicts_with = "event")]
     command: Vec<String>,
     /// Explain the event in this file (`-`: standard input)
@@ -78,15 +84,16 @@ fn typed(command: &str) -> anyhow::Result<Call> {
 struct Paint(bool);
 
 impl Paint {
+    /// A tier in the margin.
     fn tier(self, tier: Tier) -> String {
-        let code = match tier {
-            Tier::Safe => "32",
-            Tier::Low => "36",
-            Tier::Medium => "33",
-            Tier::High => "31",
-            Tier::Critical => "1;31",
-        };
-        self.wrap(code, tier.as_str())
+        self.wrap(colour(tier), &format!("{:MARGIN$}", tier.as_str()))
+    }
+
+    fn told(self, line: &str) -> String {
+        match line.strip_prefix(NOT_UNDERSTOOD) {
+            Some(why) => format!("{}{why}", self.wrap("33", NOT_UNDERSTOOD)),
+            None => line.to_owned(),
+        }
     }
 
     fn wrap(self, code: &str, text: &str) -> String {
@@ -98,57 +105,113 @@ impl Paint {
     }
 }
 
+fn colour(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Safe => "32",
+        Tier::Low => "36",
+        Tier::Medium => "33",
+        Tier::High => "31",
+        Tier::Critical => "1;31",
+    }
+}
+
+/// Wide enough for the longest tier and a gap.
+const MARGIN: usize = 10;
+
 fn print(judgement: &Judgement, paint: Paint, out: &mut impl Write) -> io::Result<()> {
     let assessment = &judgement.assessment;
+    let mut shown = Vec::new();
     for step in &assessment.steps {
-        writeln!(out, "{}  {}", paint.tier(step.tier), paint.wrap("1", &words(step)))?;
-        for effect in &step.effects {
-            writeln!(out, "    {}", report::describe(effect))?;
+        let said = (step.tier, words(step), told(step));
+        // A script that is only guessed at gives the same step again and again.
+        if shown.contains(&said) {
+            continue;
         }
-        for doubt in &step.doubts {
-            writeln!(
-                out,
-                "    {} {}",
-                paint.wrap("33", "not understood:"),
-                visible(&doubt.why)
-            )?;
+        let (tier, words, told) = &said;
+        writeln!(out, "{}{}", paint.tier(*tier), paint.wrap("1", words))?;
+        for line in told {
+            writeln!(out, "{:MARGIN$}{}", "", paint.told(line))?;
         }
+        shown.push(said);
     }
-    for doubt in &assessment.doubts {
-        writeln!(out, "{}", paint.wrap("33", &visible(&doubt.why)))?;
+    for doubt in once(assessment.doubts.iter().map(|doubt| not_understood(&doubt.why))) {
+        writeln!(out, "{:MARGIN$}{}", "", paint.told(&doubt))?;
     }
     let proven = if assessment.proven() {
         "understood"
     } else {
         "not understood completely"
     };
-    writeln!(out, "{}, {proven}: {}", paint.tier(assessment.tier), verdict(judgement))
+    writeln!(
+        out,
+        "= {} and {proven}: {}",
+        paint.wrap(colour(assessment.tier), assessment.tier.as_str()),
+        verdict(judgement)
+    )?;
+    if is_off() {
+        writeln!(
+            out,
+            "  (just now every call keeps its prompt: Countersign is switched off)"
+        )?;
+    }
+    Ok(())
+}
+
+/// What a step does and what of it is not understood, each once.
+fn told(step: &Step) -> Vec<String> {
+    let doubts = step.doubts.iter().map(|doubt| not_understood(&doubt.why));
+    once(step.effects.iter().map(report::describe).chain(doubts))
+}
+
+fn once(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut told = Vec::new();
+    for line in lines {
+        if !told.contains(&line) {
+            told.push(line);
+        }
+    }
+    told
+}
+
+const NOT_UNDERSTOOD: &str = "not understood: ";
+
+fn not_understood(why: &str) -> String {
+    let why = visible(why);
+    format!("{NOT_UNDERSTOOD}{}", why.strip_prefix(NOT_UNDERSTOOD).unwrap_or(&why))
+}
+
+fn is_off() -> bool {
+    pause::file().is_some_and(|file| pause::read(&file, SystemTime::now()) != Pause::On)
 }
 
 fn verdict(judgement: &Judgement) -> String {
     match (&judgement.decision, &judgement.held_by) {
-        (Decision::Allow(_), _) => "let through without asking".to_owned(),
+        (Decision::Allow(_), _) => "runs without a prompt".to_owned(),
         (Decision::Deny(deny), _) => format!("denied: {}", visible(&deny.message)),
         (Decision::Ask(_) | Decision::None | Decision::Aside, Some(rule)) => {
-            format!("the host asks, by the rule {}", visible(rule))
+            format!("keeps its prompt, as your own rule asks: {}", visible(rule))
         }
-        (Decision::Ask(_) | Decision::None | Decision::Aside, None) => "the host asks".to_owned(),
+        (Decision::Ask(_) | Decision::None | Decision::Aside, None) => "keeps its prompt".to_owned(),
     }
 }
 
-/// The step's words as they are known.
+/// The step's words as far as they are known, quoted as a shell would need them.
 fn words(step: &Step) -> String {
     if step.words.is_empty() {
         return visible(&step.program).into_owned();
     }
     let words = step.words.iter().map(|word| match word {
-        Some(text) if text.is_empty() || text.contains([' ', '\t', '\n', '\'', '"', '*', '$', ';', '|', '&']) => {
-            format!("'{}'", visible(text))
+        Some(text) if text.is_empty() || !text.chars().all(is_plain) => {
+            format!("'{}'", visible(&text.replace('\'', r"'\''")))
         }
         Some(text) => visible(text).into_owned(),
         None => "…".to_owned(),
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+fn is_plain(character: char) -> bool {
+    character.is_alphanumeric() || "-_./,:=+@%^{}".contains(character)
 }
 
 #[derive(Serialize)]

@@ -20,6 +20,10 @@ use crate::setup::wiring::{self, Entries};
 /// Without a terminal nothing is asked: the entry for permission prompts is written, and what no option names stays
 /// as it is now (at first: not early, no guard).
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "On a terminal the change is shown and asked about first. Without one nothing is asked: the entry \
+    for permission prompts is written, and what no option names stays as it is."
+)]
 pub struct Args {
     #[command(flatten)]
     target: Target,

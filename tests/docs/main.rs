@@ -3,6 +3,8 @@
 //! stands for any text, and alone on a line for any lines. The home's path is shown as `/home/dev`. A command must
 //! succeed; a failure is shown by `; echo "status $?"`.
 
+mod demo;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,6 +21,12 @@ fn every_session_that_the_documentation_shows_runs_as_shown() {
         "the documentation shows what is not so:\n\n{}",
         wrong.join("\n\n")
     );
+}
+
+#[test]
+fn the_readme_shows_sessions_that_are_run() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("the README");
+    assert!(!steps(&readme).is_empty(), "README.md has no `console` block");
 }
 
 #[test]
