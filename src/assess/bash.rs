@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::{builtins, git, glob, paths, roles};
+use super::builtins::{self, StateChange};
+use super::{git, glob, paths, roles};
 use crate::catalog::environment::EnvRisk;
 use crate::catalog::{self, Inner, Reading, Role};
 use crate::effect::{Action, Assessment, Doubt, Effect, EffectSpec, Place, Reach, Step, Tier, Undo};
@@ -167,7 +168,7 @@ impl<'a> Work<'a> {
         if item.background {
             let mut own = state.clone();
             self.list(item, &mut own, depth);
-            state.wrote |= own.wrote;
+            state.after_child(&own);
         } else {
             self.list(item, state, depth);
         }
@@ -197,7 +198,7 @@ impl<'a> Work<'a> {
         let before = state.clone();
         for stage in &pipeline.stages {
             let mut own = before.clone();
-            own.wrote |= state.wrote;
+            own.after_child(state);
             let first = self.steps.len();
             self.stage(stage, &mut own, depth);
             // Every element is a subshell in bash; in zsh the last one is not.
@@ -237,7 +238,7 @@ impl<'a> Work<'a> {
             Command::Subshell(script) => {
                 let mut own = state.clone();
                 self.script(script, &mut own, depth + 1);
-                state.wrote |= own.wrote;
+                state.after_child(&own);
             }
             Command::If { branches, otherwise } => self.branches(branches, otherwise.as_ref(), state, depth),
             Command::While {
@@ -262,15 +263,17 @@ impl<'a> Work<'a> {
             Command::Arithmetic(expression) => {
                 let mut gathered = Gathered::default();
                 self.arithmetic(expression, state, depth, &mut gathered);
+                expression.assigned.iter().for_each(|name| state.forget(name));
                 self.push("((", Vec::new(), gathered, span);
             }
             Command::Function { name, body } => {
                 // It may be called from anywhere, so its body is read knowing nothing of the state.
                 let mut own = state.clone();
                 own.forget_all();
+                own.in_function = true;
                 self.stage(body, &mut own, depth + 1);
-                state.wrote |= own.wrote;
-                state.functions.insert(name.clone());
+                state.after_child(&own);
+                state.define(name);
             }
         }
     }
@@ -414,6 +417,8 @@ impl<'a> Work<'a> {
             state.assign(&assignment.name, value);
         } else {
             self.check_environment(&assignment.name, &value, assignment.span, gathered);
+            // A builtin, a function or an inner shell sees it, and it may stay.
+            state.forget(&assignment.name);
         }
     }
 
@@ -530,7 +535,7 @@ impl<'a> Work<'a> {
                     self.script(script, &mut state.clone(), depth + 1);
                 }
             }
-            Part::Arithmetic(expression) => self.arithmetic(expression, state, depth, gathered),
+            Part::Arithmetic(expression) => self.inner_arithmetic(expression, state, depth, gathered),
             Part::Parameter(parameter) => self.parameter(parameter, state, depth, span, gathered),
         }
     }
@@ -560,9 +565,9 @@ impl<'a> Work<'a> {
                 }
             }
             Some(ParameterOperation::Substring(offset, length)) => {
-                self.arithmetic(offset, state, depth, gathered);
+                self.inner_arithmetic(offset, state, depth, gathered);
                 if let Some(length) = length {
-                    self.arithmetic(length, state, depth, gathered);
+                    self.inner_arithmetic(length, state, depth, gathered);
                 }
             }
         }
@@ -589,6 +594,14 @@ impl<'a> Work<'a> {
         );
     }
 
+    /// Arithmetic inside a word. What it assigns is not followed, so nothing may rest on it.
+    fn inner_arithmetic(&mut self, expression: &Arithmetic, state: &State, depth: usize, gathered: &mut Gathered) {
+        self.arithmetic(expression, state, depth, gathered);
+        for name in expression.assigned.iter().filter(|name| state.get(name).is_some()) {
+            gathered.doubt(format!("`{name}` is assigned by arithmetic"), expression.span);
+        }
+    }
+
     /// bash evaluates the value of a name in arithmetic again, substitutions and all.
     fn arithmetic(&mut self, expression: &Arithmetic, state: &State, depth: usize, gathered: &mut Gathered) {
         for part in &expression.parts {
@@ -610,9 +623,6 @@ impl<'a> Work<'a> {
         }
         for name in &expression.assigned {
             self.check_assignment(name, &Value::UNKNOWN, state, expression.span, gathered);
-            if state.get(name).is_some() && !self.is_number(name, state) {
-                gathered.doubt(format!("`{name}` is assigned by arithmetic"), expression.span);
-            }
         }
     }
 
@@ -689,9 +699,13 @@ impl<'a> Work<'a> {
             state.wrote = true;
             return;
         };
-        if state.functions.contains(&name) {
+        // What a wrapper runs is no function.
+        let function = state.function(&name).filter(|_| site.written);
+        if function.is_some() {
             // Its body was read where it was defined.
             state.forget_all();
+        }
+        if function == Some(true) {
             self.push(&name, args.to_vec(), gathered, site.span);
             return;
         }
@@ -754,10 +768,19 @@ impl<'a> Work<'a> {
         let changes = |effect: &Effect| !matches!(effect.spec.action, Action::Inspect | Action::Read | Action::Disclose | Action::Connect);
         state.wrote |= gathered.effects.iter().any(changes) || !gathered.doubts.is_empty();
         self.push(name, args.to_vec(), gathered, site.span);
-        for inner in reading.inner {
-            self.inner(inner, &mut own, site);
+        for used in reading.uses.iter().filter(|used| used.role == Role::EnvAssign) {
+            builtins::assigned(&used.arg).iter().for_each(|(name, _)| own.forget(name));
         }
-        state.wrote |= own.wrote;
+        for inner in reading.inner {
+            if builtins::runs_in_this_shell(entry) {
+                self.inner(inner, state, site);
+            } else {
+                let mut child = own.child();
+                self.inner(inner, &mut child, site);
+                own.after_child(&child);
+            }
+        }
+        state.after_child(&own);
     }
 
     /// What an entry calls the project's own code is that only in the project, and as long as nothing changed it.
@@ -791,19 +814,20 @@ impl<'a> Work<'a> {
                         span: site.span,
                     });
                 }
-                self.command(&args, Gathered::default(), &mut state.clone(), site);
+                self.command(&args, Gathered::default(), state, site);
             }
             Inner::Code {
                 role: Role::Shell,
                 code,
-            } => self.code(&code, &mut state.clone(), site),
+            } => self.code(&code, state, site),
             Inner::Code { role: _, code } => {
                 let mut gathered = Gathered::default();
                 gathered.unvouched("code given in the command");
                 self.push("(code)", vec![code], gathered, site.span);
+                state.wrote = true;
+                state.relinked = true;
             }
         }
-        state.wrote = true;
     }
 
     /// Runs shell code that is given as a word.
@@ -851,6 +875,13 @@ impl<'a> Work<'a> {
                     && !p.starts_with("/run")
             });
             return match path.file_name().and_then(|name| name.to_str()) {
+                Some(base) if builtins::state_change(base) != StateChange::Nothing && base != "printf" => {
+                    gathered.doubt(
+                        format!("`{base}` of a file does not do what the shell's own does"),
+                        span,
+                    );
+                    Program::Unknown
+                }
                 Some(base) if system && name.starts_with('/') => Program::Entry(base.to_owned()),
                 _ => Program::Path(path),
             };
@@ -902,7 +933,7 @@ impl<'a> Work<'a> {
             let args: Vec<Arg> = words
                 .into_iter()
                 .map(|text| Arg {
-                    value: Value::Literal(text),
+                    value: Value::Literal(self.at_home(text)),
                     span,
                 })
                 .collect();
@@ -914,6 +945,18 @@ impl<'a> Work<'a> {
                 written: false,
             };
             self.command(&args, gathered, &mut State::in_directory(cwd.clone()), site);
+        }
+    }
+
+    /// A word of a script that was not understood, the home at its start written out.
+    fn at_home(&self, word: String) -> String {
+        let rest = ["~", "$HOME", "${HOME}"]
+            .iter()
+            .find_map(|home| word.strip_prefix(home))
+            .filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        match (rest, self.facts.home.as_ref().and_then(|home| home.to_str())) {
+            (Some(rest), Some(home)) => format!("{home}{rest}"),
+            (Some(_), None) | (None, _) => word,
         }
     }
 
@@ -958,7 +1001,7 @@ fn run_from_network(steps: &mut [Step]) {
 fn forget_assigned(script: &Script, state: &mut State) {
     let mut changes = Changes::default();
     changes.of_script(script);
-    if changes.anything || !state.functions.is_empty() {
+    if changes.anything || state.has_functions() {
         state.forget_all();
     }
     for name in changes.names {
@@ -1029,10 +1072,10 @@ impl Changes {
             }
         };
         match builtins::state_change(name) {
-            builtins::StateChange::Nothing => {}
-            builtins::StateChange::Directory => self.directory = true,
-            builtins::StateChange::Names => self.names.extend(words.iter().filter_map(name_in)),
-            builtins::StateChange::Anything => self.anything = true,
+            StateChange::Nothing => {}
+            StateChange::Directory => self.directory = true,
+            StateChange::Names => self.names.extend(words.iter().filter_map(name_in)),
+            StateChange::Anything => self.anything = true,
         }
     }
 }
