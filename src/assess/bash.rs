@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::{builtins, git, glob, paths, roles};
+use super::builtins::{self, StateChange};
+use super::{git, glob, paths, roles};
 use crate::catalog::environment::EnvRisk;
 use crate::catalog::{self, Inner, Reading, Role};
 use crate::effect::{Action, Assessment, Doubt, Effect, EffectSpec, Place, Reach, Step, Tier, Undo};
@@ -178,7 +179,7 @@ impl<'a> Work<'a> {
         if item.background {
             let mut own = state.clone();
             self.list(item, &mut own, depth);
-            state.wrote |= own.wrote;
+            state.after_child(&own);
         } else {
             self.list(item, state, depth);
         }
@@ -208,7 +209,7 @@ impl<'a> Work<'a> {
         let before = state.clone();
         for stage in &pipeline.stages {
             let mut own = before.clone();
-            own.wrote |= state.wrote;
+            own.after_child(state);
             let first = self.steps.len();
             self.stage(stage, &mut own, depth);
             // Every element is a subshell in bash; in zsh the last one is not.
@@ -248,7 +249,7 @@ impl<'a> Work<'a> {
             Command::Subshell(script) => {
                 let mut own = state.clone();
                 self.script(script, &mut own, depth + 1);
-                state.wrote |= own.wrote;
+                state.after_child(&own);
             }
             Command::If { branches, otherwise } => self.branches(branches, otherwise.as_ref(), state, depth),
             Command::While {
@@ -280,10 +281,10 @@ impl<'a> Work<'a> {
                 // It may be called from anywhere, so its body is read knowing nothing of the state.
                 let mut own = state.clone();
                 own.forget_all();
+                own.in_function = true;
                 self.stage(body, &mut own, depth + 1);
-                state.wrote |= own.wrote;
-                state.functions.insert(name.clone());
-                state.possible_functions.insert(name.clone());
+                state.after_child(&own);
+                state.define(name);
             }
         }
     }
@@ -427,6 +428,8 @@ impl<'a> Work<'a> {
             state.assign(&assignment.name, value);
         } else {
             self.check_environment(&assignment.name, &value, assignment.span, gathered);
+            // A builtin, a function or an inner shell sees it, and it may stay.
+            state.forget(&assignment.name);
         }
     }
 
@@ -546,12 +549,7 @@ impl<'a> Work<'a> {
                     self.aside.relinked |= own.relinked;
                 }
             }
-            Part::Arithmetic(expression) => {
-                self.arithmetic(expression, state, depth, gathered);
-                if let Some(name) = expression.assigned.first() {
-                    gathered.doubt(format!("`{name}` may be assigned inside a word"), span);
-                }
-            }
+            Part::Arithmetic(expression) => self.inner_arithmetic(expression, state, depth, gathered),
             Part::Parameter(parameter) => self.parameter(parameter, state, depth, span, gathered),
         }
     }
@@ -577,9 +575,9 @@ impl<'a> Work<'a> {
                 }
             }
             Some(ParameterOperation::Substring(offset, length)) => {
-                self.arithmetic(offset, state, depth, gathered);
+                self.inner_arithmetic(offset, state, depth, gathered);
                 if let Some(length) = length {
-                    self.arithmetic(length, state, depth, gathered);
+                    self.inner_arithmetic(length, state, depth, gathered);
                 }
             }
         }
@@ -606,6 +604,14 @@ impl<'a> Work<'a> {
         );
     }
 
+    /// Arithmetic inside a word. What it assigns is not followed, so nothing may rest on it.
+    fn inner_arithmetic(&mut self, expression: &Arithmetic, state: &State, depth: usize, gathered: &mut Gathered) {
+        self.arithmetic(expression, state, depth, gathered);
+        for name in expression.assigned.iter().filter(|name| state.get(name).is_some()) {
+            gathered.doubt(format!("`{name}` is assigned by arithmetic"), expression.span);
+        }
+    }
+
     /// bash evaluates the value of a name in arithmetic again, substitutions and all.
     fn arithmetic(&mut self, expression: &Arithmetic, state: &State, depth: usize, gathered: &mut Gathered) {
         for part in &expression.parts {
@@ -627,9 +633,6 @@ impl<'a> Work<'a> {
         }
         for name in &expression.assigned {
             self.check_assignment(name, &Value::UNKNOWN, state, expression.span, gathered);
-            if state.get(name).is_some() && !self.is_number(name, state) {
-                gathered.doubt(format!("`{name}` is assigned by arithmetic"), expression.span);
-            }
         }
     }
 
@@ -709,12 +712,16 @@ impl<'a> Work<'a> {
             state.wrote = true;
             return;
         };
-        if state.possible_functions.contains(&name) && !state.functions.contains(&name) {
-            gathered.doubt(format!("`{name}` may be a function here"), first.span);
-        }
-        if state.functions.contains(&name) {
+        // What a wrapper runs is no function.
+        let function = state.function(&name).filter(|_| site.written);
+        if function.is_some() {
             // Its body was read where it was defined.
             state.forget_all();
+        }
+        if function == Some(false) {
+            gathered.doubt(format!("`{name}` may be a function here"), first.span);
+        }
+        if function == Some(true) {
             self.push(&name, args.to_vec(), gathered, site.span);
             return;
         }
@@ -778,15 +785,19 @@ impl<'a> Work<'a> {
         let changes = |effect: &Effect| !matches!(effect.spec.action, Action::Inspect | Action::Read | Action::Disclose | Action::Connect);
         state.wrote |= gathered.effects.iter().any(changes) || !gathered.doubts.is_empty();
         self.push(name, args.to_vec(), gathered, site.span);
+        for used in reading.uses.iter().filter(|used| used.role == Role::EnvAssign) {
+            builtins::assigned(&used.arg).iter().for_each(|(name, _)| own.forget(name));
+        }
         for inner in reading.inner {
             if builtins::runs_in_this_shell(entry) {
-                self.inner(inner, entry, state, site);
+                self.inner(inner, state, site);
             } else {
-                self.inner(inner, entry, &mut own, site);
+                let mut child = own.child();
+                self.inner(inner, &mut child, site);
+                own.after_child(&child);
             }
         }
-        state.wrote |= own.wrote;
-        state.relinked |= own.relinked;
+        state.after_child(&own);
     }
 
     /// A program given by its path probably does what its name says. That may only raise.
@@ -826,17 +837,12 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Runs what a command runs: in this very shell (`command`, `builtin`), or in a process of its own.
-    fn inner(&mut self, inner: Inner, entry: &str, state: &mut State, site: Site) {
+    /// Runs what a command runs, in the state of the shell that runs it.
+    fn inner(&mut self, inner: Inner, state: &mut State, site: Site) {
         let site = Site {
             depth: site.depth + 1,
             written: false,
             ..site
-        };
-        let mut own = if builtins::runs_in_this_shell(entry) {
-            state.without_functions()
-        } else {
-            state.of_new_process()
         };
         match inner {
             Inner::Command { mut args, appended } => {
@@ -846,27 +852,19 @@ impl<'a> Work<'a> {
                         span: site.span,
                     });
                 }
-                self.command(&args, Gathered::default(), &mut own, site);
+                self.command(&args, Gathered::default(), state, site);
             }
             Inner::Code {
                 role: Role::Shell,
                 code,
-            } => self.code(&code, &mut own, site),
+            } => self.code(&code, state, site),
             Inner::Code { role: _, code } => {
                 let mut gathered = Gathered::default();
                 gathered.unvouched("code given in the command");
                 self.push("(code)", vec![code], gathered, site.span);
-                own.wrote = true;
+                state.wrote = true;
+                state.relinked = true;
             }
-        }
-        if builtins::runs_in_this_shell(entry) {
-            own.functions = std::mem::take(&mut state.functions);
-            own.possible_functions
-                .extend(std::mem::take(&mut state.possible_functions));
-            *state = own;
-        } else {
-            state.wrote |= own.wrote;
-            state.relinked |= own.relinked;
         }
     }
 
@@ -915,6 +913,13 @@ impl<'a> Work<'a> {
                     && !p.starts_with("/run")
             });
             return match path.file_name().and_then(|name| name.to_str()) {
+                Some(base) if builtins::state_change(base) != StateChange::Nothing && base != "printf" => {
+                    gathered.doubt(
+                        format!("`{base}` of a file does not do what the shell's own does"),
+                        span,
+                    );
+                    Program::Unknown
+                }
                 Some(base) if system && name.starts_with('/') => Program::Entry(base.to_owned()),
                 _ => Program::Path(path),
             };
@@ -966,7 +971,7 @@ impl<'a> Work<'a> {
             let args: Vec<Arg> = words
                 .into_iter()
                 .map(|text| Arg {
-                    value: Value::Literal(text),
+                    value: Value::Literal(self.at_home(text)),
                     span,
                 })
                 .collect();
@@ -978,6 +983,18 @@ impl<'a> Work<'a> {
                 written: false,
             };
             self.command(&args, gathered, &mut State::in_directory(cwd.clone()), site);
+        }
+    }
+
+    /// A word of a script that was not understood, the home at its start written out.
+    fn at_home(&self, word: String) -> String {
+        let rest = ["~", "$HOME", "${HOME}"]
+            .iter()
+            .find_map(|home| word.strip_prefix(home))
+            .filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        match (rest, self.facts.home.as_ref().and_then(|home| home.to_str())) {
+            (Some(rest), Some(home)) => format!("{home}{rest}"),
+            (Some(_), None) | (None, _) => word,
         }
     }
 
@@ -1022,7 +1039,7 @@ fn run_from_network(steps: &mut [Step]) {
 fn forget_assigned(script: &Script, state: &mut State) {
     let mut changes = Changes::default();
     changes.of_script(script);
-    if changes.anything || !state.functions.is_empty() {
+    if changes.anything || state.has_functions() {
         state.forget_all();
     }
     for name in changes.names {
@@ -1093,14 +1110,10 @@ impl Changes {
             }
         };
         match builtins::state_change(name) {
-            builtins::StateChange::Nothing => {}
-            builtins::StateChange::Directory => self.directory = true,
-            builtins::StateChange::Names => {
-                self.names.extend(words.iter().filter_map(name_in));
-                self.names
-                    .extend(["REPLY", "MAPFILE", "OPTARG", "OPTIND"].map(str::to_owned));
-            }
-            builtins::StateChange::Anything => self.anything = true,
+            StateChange::Nothing => {}
+            StateChange::Directory => self.directory = true,
+            StateChange::Names => self.names.extend(words.iter().filter_map(name_in)),
+            StateChange::Anything => self.anything = true,
         }
     }
 }

@@ -22,6 +22,12 @@ pub enum StateChange {
     Anything,
 }
 
+/// Builtins that run a command in this very shell, where it is no function.
+pub fn runs_in_this_shell(entry: &str) -> bool {
+    matches!(entry, "command" | "builtin")
+}
+
+/// What a command of this name may change, whatever its words are.
 pub fn state_change(name: &str) -> StateChange {
     match name {
         "cd" | "pushd" | "popd" => StateChange::Directory,
@@ -100,11 +106,6 @@ pub fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(&name) || REDEFINES.contains(&name)
 }
 
-/// Whether the command that this one runs is run by this very shell, functions passed over.
-pub fn runs_in_this_shell(entry: &str) -> bool {
-    ["command", "builtin", "exec"].contains(&entry)
-}
-
 /// Reads the builtins whose words are code for this very shell; `false` where the name is none of them.
 pub fn run(name: &str, args: &[Arg], state: &mut State, site: Site, work: &mut Work<'_>) -> bool {
     match name {
@@ -178,19 +179,19 @@ fn destination(name: &str, words: &[Arg], state: &State, work: &Work<'_>) -> Opt
         _ => return None,
     };
     match work.facts.kind(&target) {
-        Kind::Directory => {
+        Kind::Directory if work.facts.can_enter(&target) => {
             // The shell goes by names, the kernel by links: only where both agree is the place known.
             let by_name = place::normalize(&target);
             (!state.relinked && work.facts.real(&by_name) == work.facts.real(&target)).then_some(by_name)
         }
         // It fails, and what follows runs where it was.
         Kind::Missing | Kind::File if !state.wrote => state.cwd.clone(),
-        Kind::Missing | Kind::File | Kind::Other => None,
+        Kind::Directory | Kind::Missing | Kind::File | Kind::Other => None,
     }
 }
 
-/// Splits `NAME=VALUE`, whose value may not be known.
-fn split_assignment(arg: &Arg) -> Option<(String, Option<Value>)> {
+/// Splits `NAME=VALUE`, whose value may not be known; a bare `NAME` has none.
+pub fn assigned(arg: &Arg) -> Option<(String, Option<Value>)> {
     let text = match &arg.value {
         Value::Literal(text) => text,
         Value::Unknown { prefix, single: true } if prefix.contains('=') => prefix,
@@ -205,13 +206,24 @@ fn split_assignment(arg: &Arg) -> Option<(String, Option<Value>)> {
 
 fn declare(entry: &str, words: &[Arg], gathered: &mut Gathered, state: &mut State, work: &Work<'_>) {
     let exports = entry == "export" || words.iter().any(|arg| arg.value.literal() == Some("-x"));
-    for (arg, (name, value)) in words.iter().filter_map(|arg| Some((arg, split_assignment(arg)?))) {
+    let freezes = entry == "readonly" || words.iter().any(|arg| arg.value.literal() == Some("-r"));
+    if entry == "local" && !state.in_function {
+        // It fails, and the variables keep what they held.
+        return words
+            .iter()
+            .filter_map(assigned)
+            .for_each(|(name, _)| state.forget(&name));
+    }
+    for (arg, (name, value)) in words.iter().filter_map(|arg| Some((arg, assigned(arg)?))) {
         if let Some(value) = &value {
             work.check_assignment(&name, value, state, arg.span, gathered);
             state.assign(&name, value.clone());
         } else if exports {
             let value = state.get(&name).cloned().unwrap_or(Value::UNKNOWN);
             work.check_environment(&name, &value, arg.span, gathered);
+        }
+        if freezes {
+            state.freeze(&name);
         }
         if exports {
             state.exported.insert(name);

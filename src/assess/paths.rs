@@ -23,7 +23,8 @@ pub fn effects(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> 
     let lexical = place::normalize(path);
     let mut places = vec![at(&lexical, &real, work.facts, purpose)];
     let by_real = at(&real, &real, work.facts, purpose);
-    if !places.contains(&by_real) {
+    // What `/dev/stdin` is at the moment is this process's, not the command's.
+    if !places.contains(&by_real) && places != [Place::Nowhere] {
         places.push(by_real);
     }
     let undo = match purpose {

@@ -347,8 +347,10 @@ impl<'a> Parser<'a> {
         if role == Role::PathWrite && value.value.literal() == Some("-") {
             return; // Standard output.
         }
-        self.role(role, known, value);
-        if role == Role::Directory && self.reading.directory.replace(value.clone()).is_some() {
+        if role != Role::Directory {
+            self.role(role, known, value);
+        } else if self.reading.directory.replace(value.clone()).is_some() {
+            // Where it acts is no word among its others: those are read from there, this one from where it starts.
             self.doubt(value.span, "the directory is changed twice".to_owned());
         }
     }

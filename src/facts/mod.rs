@@ -145,6 +145,12 @@ impl Facts {
         }
     }
 
+    /// Whether a shell may make this directory its own.
+    pub fn can_enter(&self, dir: &Path) -> bool {
+        // Finding `.` in it needs the same right.
+        fs::metadata(dir.join(".")).is_ok()
+    }
+
     /// Whether everybody may read it; a path that is not there hides nothing.
     pub fn world_readable(&self, path: &Path) -> bool {
         match fs::metadata(path) {

@@ -12,10 +12,12 @@ pub struct State {
     pub cwd: Option<PathBuf>,
     /// Every variable that the script may have assigned. A value here is one word or not known.
     variables: HashMap<String, Value>,
-    /// Functions that are certainly defined.
-    pub functions: HashSet<String>,
-    /// Functions that may be defined.
-    pub possible_functions: HashSet<String>,
+    /// Functions that may be defined, and whether they certainly are.
+    functions: HashMap<String, bool>,
+    /// Variables that refuse every later assignment.
+    frozen: HashSet<String>,
+    /// The body of a function is read, where `local` works.
+    pub in_function: bool,
     /// Variables may have been assigned whose names are not known.
     pub opaque: bool,
     /// Variables of the script that are part of the environment of what it runs.
@@ -39,8 +41,51 @@ impl State {
         self.variables.get(name)
     }
 
+    /// What a variable is worth after an assignment; a read-only one refuses it, so its value is not known then.
     pub fn assign(&mut self, name: &str, value: Value) {
+        let value = if self.frozen.contains(name) {
+            Value::UNKNOWN
+        } else {
+            value
+        };
         self.variables.insert(name.to_owned(), value);
+    }
+
+    /// Makes a variable read-only.
+    pub fn freeze(&mut self, name: &str) {
+        self.frozen.insert(name.to_owned());
+    }
+
+    /// Defines a function.
+    pub fn define(&mut self, name: &str) {
+        self.functions.insert(name.to_owned(), true);
+    }
+
+    /// Whether a name is a function: certainly, perhaps (`Some(false)`), or not as far as is known.
+    pub fn function(&self, name: &str) -> Option<bool> {
+        self.functions.get(name).copied()
+    }
+
+    /// Whether a name may be a function.
+    pub fn has_functions(&self) -> bool {
+        !self.functions.is_empty()
+    }
+
+    /// The state that a shell starts in which a command of this one starts: the directory is handed on and what was
+    /// done to files, but no function, and which variables is not followed.
+    pub fn child(&self) -> State {
+        let mut child = self.clone();
+        child.functions.clear();
+        child.frozen.clear();
+        child.in_function = false;
+        child.variables.values_mut().for_each(|value| *value = Value::UNKNOWN);
+        child
+    }
+
+    /// Takes over what outlives a process of its own: what it did to files.
+    pub fn after_child(&mut self, child: &State) {
+        self.wrote |= child.wrote;
+        self.relinked |= child.relinked;
     }
 
     /// Forgets what is known of a variable.
@@ -63,45 +108,28 @@ impl State {
         }
     }
 
-    /// The state for a command that no function can stand for.
-    pub fn without_functions(&self) -> Self {
-        State {
-            functions: HashSet::new(),
-            possible_functions: HashSet::new(),
-            ..self.clone()
-        }
-    }
-
-    /// The state that a program starts with: the directory, and of the variables those that were exported.
-    pub fn of_new_process(&self) -> Self {
-        let mut new = State {
-            cwd: self.cwd.clone(),
-            exported: self.exported.clone(),
-            opaque: self.opaque,
-            wrote: self.wrote,
-            relinked: self.relinked,
-            ..State::default()
-        };
-        self.exported.iter().for_each(|name| new.forget(name));
-        new
-    }
-
     /// What holds whether or not the path to `other` was taken.
     pub fn merge(&mut self, other: State) {
         if self.cwd != other.cwd {
             self.cwd = None;
         }
         self.opaque |= other.opaque;
-        self.wrote |= other.wrote;
-        self.relinked |= other.relinked;
+        self.after_child(&other);
         self.exported.extend(other.exported);
-        self.possible_functions.extend(other.possible_functions);
-        self.functions.retain(|name| other.functions.contains(name));
-        for (name, value) in other.variables {
-            let same = self.variables.get(&name) == Some(&value);
-            if !same {
-                self.variables.insert(name, Value::UNKNOWN);
+        self.frozen.extend(other.frozen);
+        for (name, certain) in &mut self.functions {
+            *certain &= other.functions.get(name) == Some(&true);
+        }
+        for name in other.functions.into_keys() {
+            self.functions.entry(name).or_insert(false);
+        }
+        for (name, value) in &mut self.variables {
+            if other.variables.get(name) != Some(value) {
+                *value = Value::UNKNOWN;
             }
+        }
+        for name in other.variables.into_keys() {
+            self.variables.entry(name).or_insert(Value::UNKNOWN);
         }
     }
 }
