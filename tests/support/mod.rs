@@ -44,7 +44,7 @@ impl Machine {
         let machine = Machine {
             root: TempDir::new().expect("a temporary directory"),
         };
-        for (name, text) in TRACKED.iter().chain(UNTRACKED) {
+        for (name, text) in TRACKED {
             machine.write(name, text);
         }
         fs::create_dir_all(machine.home().join(".ssh")).expect("a directory");
@@ -53,6 +53,9 @@ impl Machine {
         machine.git(&["init", "-q", "-b", "main"]);
         machine.git(&["add", "-A"]);
         machine.git(&["commit", "-q", "-m", "start"]);
+        for (name, text) in UNTRACKED {
+            machine.write(name, text);
+        }
         machine
     }
 
