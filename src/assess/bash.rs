@@ -759,14 +759,19 @@ impl<'a> Work<'a> {
                 state.wrote = true;
                 self.push(&name, args.to_vec(), gathered, site.span);
             }
-            Some(reading) => self.reading(&entry, &name, args, reading, gathered, state, site),
+            Some(reading) => {
+                let named = Named {
+                    entry: &entry,
+                    name: &name,
+                    args,
+                };
+                self.reading(named, reading, gathered, state, site);
+            }
         }
     }
 
-    #[rustfmt::skip]
-    fn reading(
-        &mut self, entry: &str, name: &str, args: &[Arg], reading: Reading, mut gathered: Gathered, state: &mut State, site: Site,
-    ) {
+    fn reading(&mut self, named: Named<'_>, reading: Reading, mut gathered: Gathered, state: &mut State, site: Site) {
+        let Named { entry, name, args } = named;
         for misread in &reading.doubts {
             gathered.doubt(misread.why.clone(), misread.span);
         }
@@ -782,7 +787,12 @@ impl<'a> Work<'a> {
             git::check(&own, site.span, self, &mut gathered);
         }
         builtins::after(entry, args, &mut gathered, state, self);
-        let changes = |effect: &Effect| !matches!(effect.spec.action, Action::Inspect | Action::Read | Action::Disclose | Action::Connect);
+        let changes = |effect: &Effect| {
+            !matches!(
+                effect.spec.action,
+                Action::Inspect | Action::Read | Action::Disclose | Action::Connect
+            )
+        };
         state.wrote |= gathered.effects.iter().any(changes) || !gathered.doubts.is_empty();
         self.push(name, args.to_vec(), gathered, site.span);
         for used in reading.uses.iter().filter(|used| used.role == Role::EnvAssign) {
@@ -1015,6 +1025,15 @@ impl<'a> Work<'a> {
         step.tier = risk::step_tier(&step);
         self.steps.push(step);
     }
+}
+
+/// A command that the catalog has read.
+struct Named<'a> {
+    /// As the catalog spells its name.
+    entry: &'a str,
+    /// As it stands in the script.
+    name: &'a str,
+    args: &'a [Arg],
 }
 
 enum Program {
