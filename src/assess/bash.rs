@@ -786,6 +786,9 @@ impl<'a> Work<'a> {
         if entry == "git" {
             git::check(&own, site.span, self, &mut gathered);
         }
+        if ["sh", "dash"].contains(&entry) && reading.inner.iter().any(nests_subshells) {
+            gathered.doubt("a plain sh reads `((` as two subshells", site.span);
+        }
         builtins::after(entry, args, &mut gathered, state, self);
         let changes = |effect: &Effect| {
             !matches!(
@@ -796,7 +799,9 @@ impl<'a> Work<'a> {
         state.wrote |= gathered.effects.iter().any(changes) || !gathered.doubts.is_empty();
         self.push(name, args.to_vec(), gathered, site.span);
         for used in reading.uses.iter().filter(|used| used.role == Role::EnvAssign) {
-            builtins::assigned(&used.arg).iter().for_each(|(name, _)| own.forget(name));
+            builtins::assigned(&used.arg)
+                .iter()
+                .for_each(|(name, _)| own.forget(name));
         }
         for inner in reading.inner {
             if builtins::runs_in_this_shell(entry) {
@@ -1034,6 +1039,21 @@ struct Named<'a> {
     /// As it stands in the script.
     name: &'a str,
     args: &'a [Arg],
+}
+
+/// Whether code holds `((`, which bash and zsh read as arithmetic and other shells as commands.
+fn nests_subshells(inner: &Inner) -> bool {
+    let Inner::Code {
+        role: Role::Shell,
+        code,
+    } = inner
+    else {
+        return false;
+    };
+    let Some(text) = code.value.literal() else {
+        return false;
+    };
+    text.match_indices("((").any(|(at, _)| !text[..at].ends_with('$'))
 }
 
 enum Program {
