@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::install::{Target, diff};
+use super::install::{Target, diff, not_json};
 use crate::own_files;
 use crate::setup::file::SettingsFile;
 use crate::setup::{program, wiring};
@@ -43,12 +43,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
 
 fn take_out(path: &Path, file: &SettingsFile, dry_run: bool) -> Result<()> {
     let before = file.text()?;
-    let after = without_ours(file, before).with_context(|| {
-        format!(
-            "{} is not the JSON that Claude Code reads, so it was left as it is; mend it and run this again",
-            path.display()
-        )
-    })?;
+    let after = without_ours(file, before).with_context(|| not_json(path))?;
     if after == before {
         println!("Countersign is not in {}; nothing to remove.", path.display());
     } else if dry_run {

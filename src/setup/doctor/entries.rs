@@ -202,8 +202,13 @@ fn is_world_writable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.mode() & 0o002 != 0 && metadata.mode() & STICKY == 0)
 }
 
+fn has_ask_rules(layers: &[Layer]) -> bool {
+    let rules = |layer: &Layer| layer.settings.pointer("/permissions/ask")?.as_array().map(Vec::len);
+    layers.iter().any(|layer| rules(layer).is_some_and(|count| count > 0))
+}
+
 /// Sends two events through the entry as the host would.
-pub fn answers(entry: &Entry, given: &Given, findings: &mut Findings) {
+pub fn answers(entry: &Entry, layers: &[Layer], given: &Given, findings: &mut Findings) {
     let place = entry.place();
     let limit = Duration::from_secs_f64(entry.timeout().unwrap_or(30.0).min(30.0));
     let ask = |command: &str, session: &str| {
@@ -222,13 +227,21 @@ pub fn answers(entry: &Entry, given: &Given, findings: &mut Findings) {
                 format!("{harmless} keeps its prompt, as Countersign is switched off"),
             );
         }
-        Ok(Answer::NoOpinion) => findings.warn(
+        Ok(Answer::NoOpinion) if has_ask_rules(layers) => findings.warn(
             "answer",
-            format!("{harmless} keeps its prompt"),
+            format!("{harmless} keeps its prompt, perhaps by an ask rule of yours"),
             format!("run `countersign explain '{}'` to see why", selftest::HARMLESS),
         ),
+        Ok(Answer::NoOpinion) => findings.fail(
+            "answer",
+            format!("{harmless} keeps its prompt"),
+            format!(
+                "run `countersign explain '{}'` to see why, then `countersign install`",
+                selftest::HARMLESS
+            ),
+        ),
         Ok(Answer::Deny | Answer::Ask) => {
-            findings.fail("answer", format!("{harmless} is stopped"), "look at your policy");
+            findings.fail("answer", format!("{harmless} is stopped"), "run `countersign install`");
         }
         Err(why) => findings.fail(
             "answer",

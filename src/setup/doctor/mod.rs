@@ -86,7 +86,7 @@ pub fn examine(given: &Given) -> Vec<Finding> {
     entries::binaries(&layers, given, &mut findings);
     entries::writable(&layers, given, &mut findings);
     for entry in ours(&layers) {
-        entries::answers(&entry, given, &mut findings);
+        entries::answers(&entry, &layers, given, &mut findings);
     }
     findings.0
 }
