@@ -36,7 +36,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         purge(&own, args.target.dry_run)?;
     }
     if !args.target.dry_run {
-        remains(if args.purge { &[] } else { &own });
+        remains(if args.purge { &[] } else { &own }, &file.backups());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -88,7 +88,7 @@ fn purge(own: &[PathBuf], dry_run: bool) -> Result<()> {
     Ok(())
 }
 
-fn remains(own: &[PathBuf]) {
+fn remains(own: &[PathBuf], backups: &[PathBuf]) {
     println!("What remains:");
     for dir in own {
         println!("  {} (remove with `countersign uninstall --purge`)", dir.display());
@@ -96,5 +96,7 @@ fn remains(own: &[PathBuf]) {
     if let Ok(binary) = program::path() {
         println!("  {} (remove with `rm`)", binary.display());
     }
-    println!("  backups beside the settings file, named *.countersign-backup-* (remove with `rm`)");
+    if !backups.is_empty() {
+        println!("  backups beside the settings file, named *.countersign-backup-* (remove with `rm`)");
+    }
 }

@@ -102,7 +102,8 @@ pub fn check_entry(entry: &Entry, findings: &mut Findings) {
     if let (Some(deadline), Some(timeout)) = (deadline, entry.timeout())
         && timeout <= deadline
     {
-        let what = format!("{place} is ended by the host after {timeout} s, before its own deadline of {deadline} s");
+        let what =
+            format!("{place} is ended by Claude Code after {timeout} s, before its own deadline of {deadline} s");
         findings.fail("entry", what, INSTALL);
     }
 }
@@ -122,7 +123,7 @@ fn check_binary(entry: &Entry, program: &Path, given: &Given, findings: &mut Fin
     let shown = program.display();
     if !program.is_absolute() {
         let what = format!(
-            "{} names `{shown}` without a path, so it is looked up on the host's PATH",
+            "{} names `{shown}` without a path, so it is looked up on Claude Code's PATH",
             entry.place()
         );
         findings.warn("binary", what, AGAIN);
@@ -220,7 +221,7 @@ pub fn answers(entry: &Entry, layers: &[Layer], given: &Given, findings: &mut Fi
     let harmless = format!("{place}: `{}`", selftest::HARMLESS);
     match ask(selftest::HARMLESS, "harmless") {
         Ok(Answer::Allow) => findings.ok("answer", format!("{harmless} is allowed")),
-        Ok(Answer::NoOpinion) if !expects_allow => findings.ok("answer", format!("{harmless} is left to the host")),
+        Ok(Answer::NoOpinion) if !expects_allow => findings.ok("answer", format!("{harmless} is left to Claude Code")),
         Ok(Answer::NoOpinion) if given.pause != Pause::On => {
             findings.ok(
                 "answer",

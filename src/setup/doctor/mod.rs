@@ -151,7 +151,7 @@ fn wired(layers: &[Layer], findings: &mut Findings) {
             _ => findings.warn(
                 "twin",
                 format!(
-                    "{event} is wired {} times: {}; the host starts all of them",
+                    "{event} is wired {} times: {}; Claude Code starts all of them",
                     places.len(),
                     places.join(", ")
                 ),
@@ -219,7 +219,7 @@ fn switched_off(layers: &[Layer], findings: &mut Findings) {
         .filter(|layer| layer.settings.get("disableAllHooks") == Some(&Value::Bool(true)))
     {
         let what = format!(
-            "`disableAllHooks` is true in {}, so the host calls no hook",
+            "`disableAllHooks` is true in {}, so Claude Code calls no hook",
             layer.path.display()
         );
         findings.fail("switched-off", what, "remove it");
