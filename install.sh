@@ -96,7 +96,7 @@ built() {
     if [ -n "$minor" ] && [ "$minor" -lt 89 ]; then
         fail "$(cargo --version) is too old; 1.89 or newer is needed (\`rustup update stable\`)"
     fi
-    say "Building (a minute or two) .."
+    say "Building (a few minutes) .."
     cargo build --release --locked --manifest-path "$here/Cargo.toml" --target-dir "$here/target" ||
         fail "the build failed, so nothing was installed"
     cp -- "$here/target/release/countersign" "$fresh"

@@ -63,6 +63,7 @@ pub fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// A relative HOME would make them depend on where a session stands, so it counts as none.
 fn dirs() -> Option<ProjectDirs> {
-    ProjectDirs::from("", "", "countersign")
+    ProjectDirs::from("", "", "countersign").filter(|dirs| dirs.config_dir().is_absolute())
 }

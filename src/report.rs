@@ -67,7 +67,7 @@ pub fn describe(effect: &Effect) -> String {
         "" => standing_for(effect),
         "." => "the project",
         "~" => "the whole home directory",
-        target => target,
+        named => named,
     };
     let mut text = format!("{verb} {object}").trim_end().to_owned();
     if let Some(place) = place_note(spec.action, spec.place).filter(|_| effect.target != "~") {
@@ -75,6 +75,7 @@ pub fn describe(effect: &Effect) -> String {
     }
     match spec.undo {
         Undo::Nothing | Undo::Kept => {}
+        Undo::Lost if spec.action == Action::Execute && target.is_empty() => text.push_str(" that nobody vouches for"),
         Undo::Lost if spec.action == Action::Execute => text.push_str(", which nobody vouches for"),
         Undo::Lost => text.push_str(", which loses work"),
         Undo::Forever => text.push_str(", which cannot be undone"),

@@ -28,7 +28,7 @@ use crate::wire::{self, EventKind};
 )]
 pub struct Args {
     /// The command, best in single quotes; several words are joined by blanks
-    #[arg(required_unless_present = "event", conflicts_with = "event")]
+    #[arg(required_unless_present = "event", conflicts_with = "event", trailing_var_arg = true)]
     command: Vec<String>,
     /// Explain the event in this file (`-`: standard input)
     #[arg(long, value_name = "FILE")]

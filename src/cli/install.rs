@@ -157,9 +157,7 @@ fn ask(question: &str) -> Result<bool> {
 /// # Errors
 /// When they are not JSON, or the host would pass over the whole file; it then says what to mend.
 pub fn read(path: &Path, text: &str) -> Result<Value> {
-    let document = Document::parse(text)
-        .with_context(|| format!("{} is not the JSON that Claude Code reads", path.display()))
-        .with_context(|| "it was left as it is; mend it (no comments, no trailing commas) and run this again")?;
+    let document = Document::parse(text).with_context(|| not_json(path))?;
     let settings = document.value()?;
     let faults = host::faults(&settings);
     for fault in faults.iter().filter(|fault| fault.weight == Weight::Entry) {
@@ -176,6 +174,15 @@ pub fn read(path: &Path, text: &str) -> Result<Value> {
         );
     }
     Ok(settings)
+}
+
+/// Said of a settings file that cannot be parsed; where and why follow.
+pub fn not_json(path: &Path) -> String {
+    format!(
+        "{} is not the JSON that Claude Code reads, so it was left as it is; mend it (no comments, no trailing commas) \
+         and run this again",
+        path.display()
+    )
 }
 
 /// Nothing that the host would refuse is ever written.

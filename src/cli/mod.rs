@@ -23,17 +23,17 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Answer one hook event from standard input (the host calls this)
+    /// Answer one hook event from standard input (Claude Code calls this)
     Hook(hook::Args),
     /// Show what a command would do, step by step, and why
     Explain(explain::Args),
     /// Classify events: JSON lines in, JSON lines out, in order
     Classify(classify::Args),
-    /// Add Countersign to the host's settings
+    /// Add Countersign to Claude Code's settings
     Install(install::Args),
-    /// Remove Countersign from the host's settings
+    /// Remove Countersign from Claude Code's settings
     Uninstall(uninstall::Args),
-    /// Check what is wired and send a test event through it
+    /// Check what is wired, and send two test events through it
     Doctor(doctor::Args),
     /// Give no opinion on any call, for a while or until `on`
     Off(off::Args),

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::install::{Target, diff};
+use super::install::{Target, diff, not_json};
 use crate::own_files;
 use crate::setup::file::SettingsFile;
 use crate::setup::{program, wiring};
@@ -36,19 +36,14 @@ pub fn run(args: Args) -> Result<ExitCode> {
         purge(&own, args.target.dry_run)?;
     }
     if !args.target.dry_run {
-        remains(if args.purge { &[] } else { &own });
+        remains(if args.purge { &[] } else { &own }, &file.backups());
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn take_out(path: &Path, file: &SettingsFile, dry_run: bool) -> Result<()> {
     let before = file.text()?;
-    let after = without_ours(file, before).with_context(|| {
-        format!(
-            "{} is not the JSON that Claude Code reads, so it was left as it is; mend it and run this again",
-            path.display()
-        )
-    })?;
+    let after = without_ours(file, before).with_context(|| not_json(path))?;
     if after == before {
         println!("Countersign is not in {}; nothing to remove.", path.display());
     } else if dry_run {
@@ -93,7 +88,7 @@ fn purge(own: &[PathBuf], dry_run: bool) -> Result<()> {
     Ok(())
 }
 
-fn remains(own: &[PathBuf]) {
+fn remains(own: &[PathBuf], backups: &[PathBuf]) {
     println!("What remains:");
     for dir in own {
         println!("  {} (remove with `countersign uninstall --purge`)", dir.display());
@@ -101,5 +96,7 @@ fn remains(own: &[PathBuf]) {
     if let Ok(binary) = program::path() {
         println!("  {} (remove with `rm`)", binary.display());
     }
-    println!("  backups beside the settings file, named *.countersign-backup-* (remove with `rm`)");
+    if !backups.is_empty() {
+        println!("  backups beside the settings file, named *.countersign-backup-* (remove with `rm`)");
+    }
 }

@@ -30,6 +30,30 @@ fn the_readme_shows_sessions_that_are_run() {
 }
 
 #[test]
+fn the_entry_that_the_catalogs_page_shows_is_one_that_the_build_takes() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/catalog.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let (_, entry) = page.split_once("```toml\n").expect("an entry");
+    let (entry, _) = entry.split_once("```").expect("its end");
+    let dir = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    fs::write(dir.path().join("page.toml"), entry).expect("the entry's file");
+    let entries = catalog_spec::load_dir(dir.path()).expect("an entry without mistakes");
+    assert_eq!(entries.len(), 1);
+}
+
+#[test]
+fn every_page_that_is_linked_is_there() {
+    for page in pages() {
+        let text = fs::read_to_string(&page).expect("the page");
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter(|link| !link.contains("://")) {
+            let file = link.split('#').next().unwrap_or_default();
+            assert!(page.with_file_name(file).exists(), "{}: {link}", page.display());
+        }
+    }
+}
+
+#[test]
 fn shown_output_must_be_printed_to_the_letter() {
     assert!(agree("one\ntwo", "one\ntwo\n"));
     assert!(!agree("one\ntwo", "one\ntoo"));

@@ -77,6 +77,27 @@ fn a_sound_installation_is_in_order_throughout() {
 }
 
 #[test]
+fn what_install_wires_allows_the_harmless_call_and_leaves_the_dangerous_one() {
+    let home = Home::with_settings(r#"{"permissions":{"defaultMode":"default"}}"#);
+    home.ok("install --early --guard critical");
+    let (code, found) = examined(&home);
+    assert_eq!(code, 0, "{found:#?}");
+    for (event, dangerous) in [("PermissionRequest", "is left to you"), ("PreToolUse", "is denied")] {
+        let said = |end: &str| found.iter().any(|line| line.contains(event) && line.ends_with(end));
+        assert!(said("is allowed") && said(dangerous), "{found:#?}");
+    }
+}
+
+#[test]
+fn a_hook_that_never_allows_is_a_failure_unless_an_ask_rule_may_hold_it_back() {
+    let home = installed(&format!("{VERSION}\necho '{{}}'"));
+    expect(&home, 1, "fail answer", "keeps its prompt");
+    let rules = json!({"permissions": {"defaultMode": "default", "ask": ["Bash"]}});
+    home.write("home/.claude/settings.json", &settings(&home, json!({}), rules));
+    expect(&home, 0, "warn answer", "an ask rule of yours");
+}
+
+#[test]
 fn nothing_wired_is_a_failure() {
     expect(
         &Home::new(),
@@ -119,19 +140,10 @@ fn what_is_switched_off_is_warned_of_and_a_configuration_that_does_not_hold_is_a
     expect(&home, 0, "warn pause", "switched off for another");
     expect(&home, 0, "ok answer", "as Countersign is switched off");
     home.ok("on");
+    home.script("bin/countersign", &sound());
     expect(&home, 0, "ok pause", "not switched off");
     home.write("home/.config/countersign/config.toml", "no such = 1");
     expect(&home, 1, "fail config", "config.toml:1");
-}
-
-#[test]
-fn a_hook_that_lets_nothing_through_is_warned_of() {
-    expect(
-        &installed(&format!("{VERSION}\necho '{{}}'")),
-        0,
-        "warn answer",
-        "keeps its prompt",
-    );
 }
 
 #[test]

@@ -7,6 +7,9 @@ use std::process::{Command, Output, Stdio};
 
 use super::{BINARY, Home, parsed};
 
+const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#;
+const NO_DECISION: &str = r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest"}}"#;
+
 fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("install.sh")
 }
@@ -58,8 +61,15 @@ fn one_command_installs_the_program_wires_it_and_shows_what_it_does() {
     ] {
         assert!(said.contains(part), "no `{part}` in {said}");
     }
-    let dangerous = said.split("rm -rf ~").nth(1).unwrap();
-    assert!(!dangerous.contains("\"allow\""), "{said}");
+    let (harmless, dangerous) = said.split_once("rm -rf ~").unwrap();
+    assert!(
+        harmless.contains(&format!("answers:  {ALLOW}")) && harmless.contains("you are not asked"),
+        "{said}"
+    );
+    assert!(
+        dangerous.contains(&format!("answers:  {NO_DECISION}")) && dangerous.contains("you are asked"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -485,3 +485,21 @@ fn every_shell_gets_its_completions() {
         );
     }
 }
+
+#[test]
+fn without_a_usable_home_nothing_is_written_where_one_stands() {
+    let home = Home::new();
+    let mut off = home.command(super::BINARY);
+    let output = off.args(["off"]).env("HOME", "relative").output().unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no home directory is known"));
+    assert_eq!(home.names("project"), [""; 0]);
+}
+
+#[test]
+fn uninstall_names_the_backups_only_where_there_are_some() {
+    let home = Home::new();
+    assert!(!home.ok("uninstall").contains("backups"));
+    home.ok("install");
+    assert!(home.ok("uninstall").contains("backups"));
+}

@@ -102,7 +102,8 @@ pub fn check_entry(entry: &Entry, findings: &mut Findings) {
     if let (Some(deadline), Some(timeout)) = (deadline, entry.timeout())
         && timeout <= deadline
     {
-        let what = format!("{place} is ended by the host after {timeout} s, before its own deadline of {deadline} s");
+        let what =
+            format!("{place} is ended by Claude Code after {timeout} s, before its own deadline of {deadline} s");
         findings.fail("entry", what, INSTALL);
     }
 }
@@ -122,7 +123,7 @@ fn check_binary(entry: &Entry, program: &Path, given: &Given, findings: &mut Fin
     let shown = program.display();
     if !program.is_absolute() {
         let what = format!(
-            "{} names `{shown}` without a path, so it is looked up on the host's PATH",
+            "{} names `{shown}` without a path, so it is looked up on Claude Code's PATH",
             entry.place()
         );
         findings.warn("binary", what, AGAIN);
@@ -202,8 +203,13 @@ fn is_world_writable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.mode() & 0o002 != 0 && metadata.mode() & STICKY == 0)
 }
 
+fn has_ask_rules(layers: &[Layer]) -> bool {
+    let rules = |layer: &Layer| layer.settings.pointer("/permissions/ask")?.as_array().map(Vec::len);
+    layers.iter().any(|layer| rules(layer).is_some_and(|count| count > 0))
+}
+
 /// Sends two events through the entry as the host would.
-pub fn answers(entry: &Entry, given: &Given, findings: &mut Findings) {
+pub fn answers(entry: &Entry, layers: &[Layer], given: &Given, findings: &mut Findings) {
     let place = entry.place();
     let limit = Duration::from_secs_f64(entry.timeout().unwrap_or(30.0).min(30.0));
     let ask = |command: &str, session: &str| {
@@ -215,20 +221,28 @@ pub fn answers(entry: &Entry, given: &Given, findings: &mut Findings) {
     let harmless = format!("{place}: `{}`", selftest::HARMLESS);
     match ask(selftest::HARMLESS, "harmless") {
         Ok(Answer::Allow) => findings.ok("answer", format!("{harmless} is allowed")),
-        Ok(Answer::NoOpinion) if !expects_allow => findings.ok("answer", format!("{harmless} is left to the host")),
+        Ok(Answer::NoOpinion) if !expects_allow => findings.ok("answer", format!("{harmless} is left to Claude Code")),
         Ok(Answer::NoOpinion) if given.pause != Pause::On => {
             findings.ok(
                 "answer",
                 format!("{harmless} keeps its prompt, as Countersign is switched off"),
             );
         }
-        Ok(Answer::NoOpinion) => findings.warn(
+        Ok(Answer::NoOpinion) if has_ask_rules(layers) => findings.warn(
             "answer",
-            format!("{harmless} keeps its prompt"),
+            format!("{harmless} keeps its prompt, perhaps by an ask rule of yours"),
             format!("run `countersign explain '{}'` to see why", selftest::HARMLESS),
         ),
+        Ok(Answer::NoOpinion) => findings.fail(
+            "answer",
+            format!("{harmless} keeps its prompt"),
+            format!(
+                "run `countersign explain '{}'` to see why, then `countersign install`",
+                selftest::HARMLESS
+            ),
+        ),
         Ok(Answer::Deny | Answer::Ask) => {
-            findings.fail("answer", format!("{harmless} is stopped"), "look at your policy");
+            findings.fail("answer", format!("{harmless} is stopped"), "run `countersign install`");
         }
         Err(why) => findings.fail(
             "answer",

@@ -86,7 +86,7 @@ pub fn examine(given: &Given) -> Vec<Finding> {
     entries::binaries(&layers, given, &mut findings);
     entries::writable(&layers, given, &mut findings);
     for entry in ours(&layers) {
-        entries::answers(&entry, given, &mut findings);
+        entries::answers(&entry, &layers, given, &mut findings);
     }
     findings.0
 }
@@ -151,7 +151,7 @@ fn wired(layers: &[Layer], findings: &mut Findings) {
             _ => findings.warn(
                 "twin",
                 format!(
-                    "{event} is wired {} times: {}; the host starts all of them",
+                    "{event} is wired {} times: {}; Claude Code starts all of them",
                     places.len(),
                     places.join(", ")
                 ),
@@ -219,7 +219,7 @@ fn switched_off(layers: &[Layer], findings: &mut Findings) {
         .filter(|layer| layer.settings.get("disableAllHooks") == Some(&Value::Bool(true)))
     {
         let what = format!(
-            "`disableAllHooks` is true in {}, so the host calls no hook",
+            "`disableAllHooks` is true in {}, so Claude Code calls no hook",
             layer.path.display()
         );
         findings.fail("switched-off", what, "remove it");

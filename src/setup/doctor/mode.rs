@@ -95,12 +95,12 @@ pub fn mode(layers: &[Layer], version: Option<Version>, findings: &mut Findings)
         "auto" | "plan" => auto(&format!("\"{mode}\" in {from}"), layers, findings),
         "dontAsk" => findings.warn(
             "mode",
-            format!("\"{mode}\" in {from}: the host denies what it would ask about, and Countersign is not called"),
+            format!("\"{mode}\" in {from}: Claude Code denies what it would ask about, and Countersign is not called"),
             "set `permissions.defaultMode` to \"default\", or use `countersign install --early`",
         ),
         "bypassPermissions" => findings.warn(
             "mode",
-            format!("\"{mode}\" in {from}: the host asks nothing, and only PreToolUse hooks are called"),
+            format!("\"{mode}\" in {from}: Claude Code asks nothing, and only PreToolUse hooks are called"),
             "use `countersign install --guard critical`, or set `permissions.defaultMode` to \"default\"",
         ),
         other => findings.warn(
