@@ -1,5 +1,6 @@
 //! From a path and what is done to it to effects: where it is, by name and by real path, and what would be lost.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::bash::Work;
@@ -16,15 +17,18 @@ pub fn effects(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> 
         }
     };
     let real = match (action, path.parent(), path.file_name()) {
-        // Removing a symbolic link removes the link, not what it names.
-        (Action::Delete, Some(parent), Some(name)) => work.facts.real(parent).join(name),
+        // Removing a symbolic link removes the link, not what it names, unless a slash follows.
+        (Action::Delete, Some(parent), Some(name)) if !path.as_os_str().as_bytes().ends_with(b"/") => {
+            work.facts.real(parent).join(name)
+        }
         _ => work.facts.real(path),
     };
     let lexical = place::normalize(path);
     let mut places = vec![at(&lexical, &real, work.facts, purpose)];
     let by_real = at(&real, &real, work.facts, purpose);
-    // What `/dev/stdin` is at the moment is this process's, not the command's.
-    if !places.contains(&by_real) && places != [Place::Nowhere] {
+    // What `/dev/stdin` and `/dev/fd/3` are at the moment is this process's, not the command's.
+    let is_descriptor = places == [Place::Nowhere] || lexical.starts_with("/dev/fd");
+    if !places.contains(&by_real) && !is_descriptor {
         places.push(by_real);
     }
     let undo = match purpose {

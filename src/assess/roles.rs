@@ -80,7 +80,7 @@ pub fn path(action: Action, arg: &Arg, state: &State, work: &mut Work<'_>, gathe
         Value::Under(directory) => return under(action, directory, arg, state, work, gathered),
         Value::Unknown { .. } => {
             gathered.doubt(format!("which file it {} is not known", verb(action)), arg.span);
-            return;
+            return somewhere(action, Place::Project, "a file that is not known", gathered);
         }
     };
     for text in texts {
@@ -90,9 +90,40 @@ pub fn path(action: Action, arg: &Arg, state: &State, work: &mut Work<'_>, gathe
         }
         match located(text, state) {
             Some(path) => one_path(action, &path, arg, state, work, gathered),
-            None => gathered.doubt("the directory it runs in is not known", arg.span),
+            None => {
+                gathered.doubt("the directory it runs in is not known", arg.span);
+                let secret = Path::new(text)
+                    .file_name()
+                    .and_then(OsStr::to_str)
+                    .is_some_and(place::secret_file_name);
+                let place = if secret { Place::Secret } else { Place::Project };
+                somewhere(action, place, text, gathered);
+            }
         }
     }
+}
+
+/// What is done to a path that is not known is at least what it would be to the person's work, or to a secret.
+fn somewhere(action: Action, place: Place, target: &str, gathered: &mut Gathered) {
+    let undo = match action {
+        Action::Write | Action::Delete => Undo::Lost,
+        Action::Inspect | Action::Read if place == Place::Secret => Undo::Nothing,
+        Action::Mode => Undo::Kept,
+        Action::Inspect
+        | Action::Read
+        | Action::Execute
+        | Action::Disclose
+        | Action::Control
+        | Action::Connect
+        | Action::Send
+        | Action::Privilege => return,
+    };
+    let spec = EffectSpec {
+        place,
+        undo,
+        ..EffectSpec::of(action)
+    };
+    gathered.effect(spec, target);
 }
 
 fn verb(action: Action) -> &'static str {

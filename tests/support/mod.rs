@@ -78,11 +78,34 @@ impl Machine {
         }
     }
 
+    /// Writes a file below the home.
+    pub fn write_home(&self, name: &str, text: &str) {
+        let path = self.home().join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        fs::write(&path, text).expect("a file");
+    }
+
+    /// Makes a symbolic link in the project.
+    pub fn link(&self, name: &str, target: impl AsRef<Path>) {
+        std::os::unix::fs::symlink(target, self.project().join(name)).expect("a link");
+    }
+
+    /// Sets who may do what with a file of the project.
+    pub fn set_mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.project().join(name), fs::Permissions::from_mode(mode)).expect("permissions");
+    }
+
+    /// Runs git in the project.
     pub fn git(&self, args: &[&str]) {
+        self.git_in(&self.project(), args);
+    }
+
+    /// Runs git in a directory.
+    pub fn git_in(&self, dir: &Path, args: &[&str]) {
         let out = Command::new("git")
             .args(["-c", "user.name=dev", "-c", "user.email=dev@example.invalid"])
             .args(args)
-            .current_dir(self.project())
+            .current_dir(dir)
             .env("HOME", self.home())
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .output()

@@ -1,11 +1,9 @@
 //! Every example of the catalog, judged as a whole in a small project: the tier that its entry promises.
 
-mod support;
-
 use std::path::Path;
 
+use crate::{Machine, assess};
 use catalog_spec::{Entry, Example, Tier};
-use support::{Machine, assess};
 
 /// The examples of an entry and of its subcommands.
 fn examples(entry: &Entry) -> Vec<(Example, String)> {

@@ -1,0 +1,382 @@
+//! What is done to files: where they are, what is lost, what runs later.
+
+use crate::{Machine, all, does, judged};
+use countersign::effect::Tier;
+
+#[test]
+fn what_git_holds_unchanged_can_be_had_again_and_the_rest_cannot() {
+    let machine = Machine::new();
+    all(
+        &machine,
+        "low",
+        &[
+            "rm README.md",
+            "echo x > README.md",
+            "sed -i s/a/b/ README.md",
+            "rm nothing-there",
+        ],
+    );
+    all(
+        &machine,
+        "high",
+        &[
+            "rm notes.txt",
+            "echo x > notes.txt",
+            "sed -i s/a/b/ notes.txt",
+            "mv list.txt notes.txt",
+        ],
+    );
+    machine.write("README.md", "changed since\n");
+    all(&machine, "high", &["rm README.md", "echo x > README.md"]);
+}
+
+#[test]
+fn what_is_added_at_the_end_loses_nothing() {
+    all(
+        &Machine::new(),
+        "low",
+        &["echo x >> notes.txt", "echo x >> README.md", "echo x >> new.txt"],
+    );
+}
+
+#[test]
+fn a_directory_that_a_tool_makes_again_costs_time_only() {
+    let machine = Machine::new();
+    all(
+        &machine,
+        "medium",
+        &["rm -rf target", "rm -rf node_modules", "rm -rf target/debug"],
+    );
+    machine.write("sub/target/work.txt", "mine\n");
+    all(&machine, "high", &["rm -rf sub/target"]);
+}
+
+#[test]
+fn removing_the_project_or_what_holds_it_is_critical() {
+    all(
+        &Machine::new(),
+        "critical",
+        &[
+            "rm -rf .",
+            "rm -rf ../project",
+            "rm -rf \"$PWD\"",
+            "cd src && rm -rf ..",
+            "rm -rf ..",
+            "rm -rf ~",
+            "rm -rf ~/",
+            "rm -rf ~/*",
+            "rm -rf /",
+            "rm -rf /*",
+            "rm -rf src/../../project",
+            "find . -delete",
+            "find . -name '*.rs' -exec rm {} \\;",
+            "rm -rf .git",
+            "mv . ../elsewhere",
+        ],
+    );
+}
+
+#[test]
+fn files_that_become_code_weigh_more_than_others() {
+    let machine = Machine::new();
+    all(
+        &machine,
+        "medium",
+        &["echo x > package.json", "echo x >> Makefile", "mv README.md build.rs"],
+    );
+    all(
+        &machine,
+        "high",
+        &[
+            "echo x > AGENTS.md",
+            "echo x >> CLAUDE.md",
+            "echo x > .github/workflows/ci.yml",
+        ],
+    );
+    all(
+        &machine,
+        "critical",
+        &[
+            "echo x > .git/hooks/pre-commit",
+            "cp README.md .git/config",
+            "cp README.md .git/hooks/",
+            "echo x >> ~/.bashrc",
+            "echo x > ~/.config/git/config",
+            "echo x > .claude/settings.json",
+            "tee ~/.profile < README.md",
+            "mkdir -p ~/.config/systemd/user",
+            "touch ~/.config/countersign/config.toml",
+        ],
+    );
+}
+
+#[test]
+fn reading_a_secret_is_high_and_writing_one_is_critical() {
+    let machine = Machine::new();
+    all(
+        &machine,
+        "high",
+        &[
+            "cat .env",
+            "cat < .env",
+            "cat ./src/../.env",
+            "head -1 ~/.ssh/id_rsa",
+            "cat /etc/shadow",
+            "cat /proc/self/environ",
+            "cat .e*",
+            "cat .en?",
+            "cat {README.md,.env}",
+            "cp .env other.txt",
+            "wc .env",
+            "[ -f ~/.ssh/id_rsa ]",
+            "ls ~/.ssh",
+            "for f in .env; do cat $f; done",
+            "diff .env README.md",
+            "cat .ENV",
+        ],
+    );
+    all(
+        &machine,
+        "critical",
+        &["echo x > .env", "rm .env", "rm -rf ~/.ssh", "chmod 644 ~/.ssh/id_rsa"],
+    );
+}
+
+#[test]
+fn a_walk_over_a_directory_reads_the_secrets_that_lie_in_it() {
+    let machine = Machine::new();
+    all(&machine, "high", &["grep -r x .", "grep -rn x", "rg -uu x", "cat .*"]);
+    all(
+        &machine,
+        "safe",
+        &["grep -r x src", "rg x", "grep -r --include='*.rs' x ."],
+    );
+    machine.write("src/deep/er/server.pem", "key\n");
+    all(&machine, "high", &["grep -r x src", "rg x"]);
+}
+
+#[test]
+fn a_walk_over_a_directory_follows_the_links_that_lead_out_of_it() {
+    let machine = Machine::new();
+    machine.link("src/out", machine.home().join("letter.txt"));
+    all(&machine, "medium", &["cat src/out", "grep -R x src"]);
+    machine.link("src/key", machine.home().join(".ssh/id_rsa"));
+    all(&machine, "high", &["cat src/key", "grep -R x src", "cat src/*"]);
+}
+
+#[test]
+fn a_link_is_judged_by_what_it_names_and_by_its_own_name() {
+    let machine = Machine::new();
+    machine.link("hosts", "/etc/hosts");
+    machine.link("rc", machine.home().join(".bashrc"));
+    machine.link("nowhere", machine.home().join(".ssh/authorized_keys"));
+    machine.link("up", "..");
+    all(&machine, "safe", &["cat hosts"]);
+    all(
+        &machine,
+        "critical",
+        &["echo x > hosts", "echo x > rc", "echo x > nowhere", "rm -rf up/"],
+    );
+    all(&machine, "high", &["cat nowhere", "cat up/.ssh/id_rsa"]);
+}
+
+#[test]
+fn removing_a_link_removes_nothing_behind_it() {
+    let machine = Machine::new();
+    machine.link("key", machine.home().join("letter.txt"));
+    all(&machine, "high", &["rm key"]);
+    does(&machine, "rm key", "delete key");
+}
+
+#[test]
+fn a_link_that_the_script_makes_itself_is_not_followed_blindly() {
+    let machine = Machine::new();
+    for command in [
+        "ln -s / l; cat l/etc/shadow",
+        "ln -s ~ l && cat l/letter.txt",
+        "(ln -s ~ l); cat l/letter.txt",
+        "ln -s ~ l & wait; cat l/letter.txt",
+        "bash -c 'ln -s ~ l'; cat l/letter.txt",
+        "ln -s ~ l | cat l/letter.txt",
+        "ln -s ~ src/l && cd src/l && cat letter.txt",
+    ] {
+        let found = judged(&machine, command);
+        assert!(!found.proven() || found.tier >= Tier::Medium, "{command}");
+    }
+}
+
+#[test]
+fn copies_land_on_the_names_they_have_in_the_directory() {
+    let machine = Machine::new();
+    machine.write("x/.bashrc", "x\n");
+    machine.write("x/pre-commit", "x\n");
+    all(
+        &machine,
+        "critical",
+        &[
+            "cp x/.bashrc ~",
+            "cp x/pre-commit .git/hooks",
+            "mv x/pre-commit .git/hooks/",
+        ],
+    );
+    all(&machine, "high", &["cp AGENTS.md docs", "cp list.txt ~"]);
+}
+
+#[test]
+fn devices_that_hold_nothing_are_nothing() {
+    let machine = Machine::new();
+    all(
+        &machine,
+        "safe",
+        &[
+            "ls > /dev/null",
+            "ls 2>/dev/null",
+            "ls &> /dev/null",
+            "ls 2>&1 >/dev/stderr",
+            "cat /dev/null",
+            "cat < /dev/stdin",
+            "diff <(ls) <(ls src)",
+        ],
+    );
+    all(
+        &machine,
+        "critical",
+        &["echo x > /dev/sda", "dd if=/dev/zero of=/dev/sda", "echo x > /dev/fd/3"],
+    );
+    all(
+        &machine,
+        "high",
+        &["echo x > /dev/tcp/example.com/80", "cat < /dev/tcp/127.0.0.1/22"],
+    );
+}
+
+#[test]
+fn a_redirection_is_a_write_or_a_read_of_its_file() {
+    let machine = Machine::new();
+    all(
+        &machine,
+        "low",
+        &[
+            "ls > new.txt",
+            "ls >| new.txt",
+            "ls &> new.txt",
+            "ls >& new.txt",
+            "ls 2> new.txt",
+            "{ ls; } > new.txt",
+            "(ls) > new.txt",
+            "for f in a; do ls; done > new.txt",
+        ],
+    );
+    all(
+        &machine,
+        "high",
+        &[
+            "ls > notes.txt",
+            "ls &> notes.txt",
+            "{ ls; } > notes.txt",
+            "while false; do :; done > notes.txt",
+            "ls 3<> notes.txt",
+        ],
+    );
+    all(
+        &machine,
+        "critical",
+        &["ls > ~/.bashrc", "ls 2> /etc/passwd", "[[ a == b ]] > ~/.zshrc"],
+    );
+    all(
+        &machine,
+        "unproven",
+        &["ls > $x", "ls > \"$(echo x)\"", "ls > {a,b}", "ls < *"],
+    );
+}
+
+#[test]
+fn a_here_document_is_text_unless_it_holds_commands() {
+    let machine = Machine::new();
+    all(
+        &machine,
+        "safe",
+        &[
+            "cat <<E\nhello\nE",
+            "cat <<'E'\n$(rm -rf ~)\nE",
+            "cat <<-E\n\thello\n\tE",
+            "cat <<< hello",
+        ],
+    );
+    all(
+        &machine,
+        "critical",
+        &[
+            "cat <<E\n$(rm -rf ~)\nE",
+            "cat <<E\n`rm -rf ~`\nE",
+            "cat <<< \"$(rm -rf ~)\"",
+        ],
+    );
+    all(&machine, "high", &["sh <<E\nls\nE", "python3 <<E\nprint(1)\nE"]);
+}
+
+#[test]
+fn patterns_become_the_names_they_match() {
+    let machine = Machine::new();
+    does(&machine, "cat src/*.rs", "read src/main.rs");
+    does(&machine, "cat s?c/ma[a-i]n.rs", "read src/main.rs");
+    does(&machine, "cat {src,docs}/*", "read docs/guide.md");
+    all(&machine, "low", &["rm src/*.rs"]);
+    all(&machine, "high", &["rm *", "rm n*.txt"]);
+    machine.write("-rf", "x\n");
+    assert!(!judged(&machine, "rm *").proven() || judged(&machine, "rm *").tier >= Tier::High);
+    all(&machine, "unproven", &["touch a.txt; cat *.txt", "cat **/*.rs"]);
+}
+
+#[test]
+fn a_name_from_a_pattern_may_be_an_option() {
+    let machine = Machine::new();
+    machine.write("--output=notes.txt", "x\n");
+    does(&machine, "sort *", "write notes.txt");
+    does(&machine, "sort -- *", "read --output=notes.txt");
+}
+
+#[test]
+fn what_lies_outside_is_not_looked_at_for_nothing() {
+    let machine = Machine::new();
+    all(
+        &machine,
+        "safe",
+        &[
+            "cat /etc/hosts",
+            "ls /usr/bin",
+            "cat /usr/share/common-licenses/MIT",
+            "ls /tmp",
+        ],
+    );
+    all(
+        &machine,
+        "medium",
+        &[
+            "cat ~/letter.txt",
+            "ls ~",
+            "ls ..",
+            "cat /dev/sda",
+            "cat /home/somebody/x",
+            "cat /srv/x",
+        ],
+    );
+    all(
+        &machine,
+        "critical",
+        &[
+            "echo x > /etc/hosts",
+            "rm ~/letter.txt",
+            "rm /srv/x -r",
+            "touch /usr/bin/x",
+        ],
+    );
+}
+
+#[test]
+fn a_sibling_whose_name_begins_alike_is_not_the_project() {
+    let machine = Machine::new();
+    machine.write_home("project-two/file", "x\n");
+    all(&machine, "medium", &["cat ../project-two/file"]);
+    all(&machine, "critical", &["rm ../project-two/file"]);
+}

@@ -1,0 +1,135 @@
+//! git runs what a repository says, so it is read only in the session's own, and only while nothing there runs.
+
+use countersign::effect::Tier;
+
+use crate::{Machine, all, judged};
+
+const LOOKS: &[&str] = &[
+    "git status",
+    "git log -5",
+    "git diff",
+    "git -C src status",
+    "cd src && git log",
+];
+
+#[track_caller]
+fn refused(machine: &Machine, commands: &[&str]) {
+    for command in commands {
+        let found = judged(machine, command);
+        assert!(
+            !found.proven() && found.tier >= Tier::High,
+            "{command}: {:?}",
+            found.steps
+        );
+    }
+}
+
+#[test]
+fn looking_at_the_sessions_own_repository_is_safe() {
+    all(&Machine::new(), "safe", LOOKS);
+}
+
+#[test]
+fn where_there_is_no_repository_git_runs_nothing() {
+    let machine = Machine::new();
+    machine.write_home("plain/file", "x\n");
+    all(&machine, "medium", &["cd ../plain && git status"]);
+}
+
+#[test]
+fn another_repository_is_not_looked_at_unasked() {
+    let machine = Machine::new();
+    machine.write_home("other/file", "x\n");
+    machine.git_in(&machine.home().join("other"), &["init", "-q"]);
+    refused(
+        &machine,
+        &[
+            "git -C ../other status",
+            "cd ../other && git log",
+            "env -C ../other git diff",
+        ],
+    );
+    machine.write("vendored/file", "x\n");
+    machine.git_in(&machine.project().join("vendored"), &["init", "-q"]);
+    refused(&machine, &["git -C vendored status", "cd vendored && git status"]);
+    all(&machine, "safe", &["git status"]);
+}
+
+#[test]
+fn a_configuration_that_runs_programs_stops_every_look() {
+    for (key, value) in [
+        ("core.fsmonitor", "./x"),
+        ("diff.external", "./x"),
+        ("core.pager", "./x"),
+        ("include.path", "../x"),
+    ] {
+        let machine = Machine::new();
+        machine.git(&["config", key, value]);
+        let found = judged(&machine, "git diff");
+        assert!(!found.proven(), "{key}: {:?}", found.steps);
+    }
+}
+
+#[test]
+fn a_planted_bare_repository_is_not_entered() {
+    let machine = Machine::new();
+    for (name, text) in [
+        ("HEAD", "ref: refs/heads/main\n"),
+        ("config", "[core]\n\tbare = true\n"),
+        ("refs/x", ""),
+        ("objects/x", ""),
+    ] {
+        machine.write(&format!("sub/{name}"), text);
+    }
+    refused(&machine, &["cd sub && git status", "git -C sub log"]);
+}
+
+#[test]
+fn a_repository_that_an_earlier_command_may_have_planted_is_not_entered() {
+    let machine = Machine::new();
+    refused(
+        &machine,
+        &[
+            "echo x > src/HEAD; cd src && git status",
+            "touch src/config; git -C src status",
+            "cp -r list.txt src; cd src; git log",
+        ],
+    );
+}
+
+#[test]
+fn hooks_are_run_by_what_changes_and_not_by_what_looks() {
+    let machine = Machine::new();
+    all(&machine, "low", &["git commit -m x", "git add README.md"]);
+    machine.write(".git/hooks/pre-commit", "#!/bin/sh\n");
+    all(&machine, "safe", &["git status", "git log"]);
+    let found = judged(&machine, "git commit -m x");
+    assert!(found.tier >= Tier::High, "{:?}", found.steps);
+}
+
+#[test]
+fn what_loses_work_or_leaves_the_machine_is_high_or_worse() {
+    let machine = Machine::new();
+    all(
+        &machine,
+        "high",
+        &["git checkout -- .", "git push", "git reset --hard", "git clean -fd"],
+    );
+    all(&machine, "critical", &["git push --force origin main"]);
+}
+
+#[test]
+fn variables_that_move_git_are_no_harmless_setting() {
+    let machine = Machine::new();
+    for command in [
+        "GIT_DIR=/tmp/x git status",
+        "GIT_SSH_COMMAND=./x git fetch",
+        "export GIT_WORK_TREE=/; git status",
+        "env GIT_CONFIG_GLOBAL=./x git status",
+        "git -c core.pager=./x log",
+        "git --git-dir=/tmp/x status",
+        "git --exec-path=. status",
+    ] {
+        assert!(!judged(&machine, command).proven(), "{command}");
+    }
+}
