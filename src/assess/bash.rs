@@ -104,6 +104,21 @@ pub struct Site {
     pub written: bool,
 }
 
+impl Site {
+    /// The command that this one runs.
+    fn wrapped(self) -> Self {
+        Site {
+            depth: self.depth + 1,
+            written: false,
+            ..self
+        }
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
 impl Surroundings for Work<'_> {
     fn variable(&self, name: &str, state: &State) -> Option<String> {
         match name {
@@ -262,6 +277,9 @@ impl<'a> Work<'a> {
             Command::Arithmetic(expression) => {
                 let mut gathered = Gathered::default();
                 self.arithmetic(expression, state, depth, &mut gathered);
+                for name in &expression.assigned {
+                    state.forget(name);
+                }
                 self.push("((", Vec::new(), gathered, span);
             }
             Command::Function { name, body } => {
@@ -270,6 +288,15 @@ impl<'a> Work<'a> {
                 own.forget_all();
                 self.stage(body, &mut own, depth + 1);
                 state.wrote |= own.wrote;
+                if builtins::is_called_unasked(name) || catalog::lists(name) {
+                    let mut gathered = Gathered::default();
+                    gathered.doubt(
+                        format!("a function takes the name `{name}`, which means something else"),
+                        span,
+                    );
+                    self.push("(function)", Vec::new(), gathered, span);
+                    state.forget_all();
+                }
                 state.functions.insert(name.clone());
             }
         }
@@ -530,7 +557,12 @@ impl<'a> Work<'a> {
                     self.script(script, &mut state.clone(), depth + 1);
                 }
             }
-            Part::Arithmetic(expression) => self.arithmetic(expression, state, depth, gathered),
+            Part::Arithmetic(expression) => {
+                self.arithmetic(expression, state, depth, gathered);
+                for name in expression.assigned.iter().filter(|name| state.get(name).is_some()) {
+                    gathered.doubt(format!("`{name}` is assigned inside a word"), span);
+                }
+            }
             Part::Parameter(parameter) => self.parameter(parameter, state, depth, span, gathered),
         }
     }
@@ -544,7 +576,8 @@ impl<'a> Work<'a> {
                 if operator.ends_with('=') {
                     // The assignment is not followed, so nothing may rest on the variable.
                     self.check_assignment(&parameter.name, &Value::UNKNOWN, state, span, gathered);
-                    if state.get(&parameter.name).is_some() {
+                    let counts = expand_single(word, state, self).literal().is_some_and(is_digits);
+                    if state.get(&parameter.name).is_some() || !counts {
                         gathered.doubt(format!("`{}` may be assigned here", parameter.name), span);
                     }
                 }
@@ -570,12 +603,15 @@ impl<'a> Work<'a> {
 
     /// Showing a variable of the session's environment may show a secret.
     pub fn disclosure(&self, name: &str, state: &State, gathered: &mut Gathered) {
-        if state.get(name).is_some() || catalog::environment::printable(name) {
+        // What the script may have assigned is its own, but a variable of the session only if it surely was replaced.
+        let inherited = self.facts.environment.contains(name);
+        let replaced = |value: &Value| !inherited || !matches!(value, Value::Unknown { .. });
+        if state.get(name).is_some_and(replaced) || catalog::environment::printable(name) {
             return;
         }
         let place = if catalog::environment::secret_name(name) {
             Place::Secret
-        } else if self.facts.environment.contains(name) {
+        } else if inherited {
             Place::Nowhere
         } else {
             return;
@@ -617,16 +653,19 @@ impl<'a> Work<'a> {
     }
 
     fn is_number(&self, name: &str, state: &State) -> bool {
-        let digits = |text: &String| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         match state.get(name) {
-            Some(value) => value.alternatives().is_some_and(|texts| texts.iter().all(digits)),
+            Some(value) => value
+                .alternatives()
+                .is_some_and(|texts| texts.iter().all(|text| is_digits(text))),
             None => {
                 [
                     "?", "#", "$", "!", "RANDOM", "SECONDS", "LINENO", "PPID", "UID", "EUID", "BASHPID",
                 ]
                 .contains(&name)
+                    // What nobody has set is zero; what the shell itself sets may hold any text of the script.
                     || !state.opaque
                         && !self.facts.environment.contains(name)
+                        && !catalog::environment::set_by_shell(name)
                         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             }
         }
@@ -659,9 +698,12 @@ impl<'a> Work<'a> {
                             roles::path(Action::Inspect, &Arg { value, span: word.span }, state, self, gathered);
                         }
                         _ => {
-                            let number = |t: &String| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
                             let counts = matches!(word.parts.as_slice(), [Part::Parameter(p)] if p.operation.is_none() && p.index.is_none() && self.is_number(&p.name, state));
-                            if !counts && !value.alternatives().is_some_and(|texts| texts.iter().all(number)) {
+                            if !counts
+                                && !value
+                                    .alternatives()
+                                    .is_some_and(|texts| texts.iter().all(|text| is_digits(text)))
+                            {
                                 gathered.doubt(format!("`{operator}` evaluates this word as arithmetic"), word.span);
                             }
                         }
@@ -689,8 +731,8 @@ impl<'a> Work<'a> {
             state.wrote = true;
             return;
         };
-        if state.functions.contains(&name) {
-            // Its body was read where it was defined.
+        if site.written && state.functions.contains(&name) {
+            // Its body was read where it was defined. What a wrapper runs is a program, never a function.
             state.forget_all();
             self.push(&name, args.to_vec(), gathered, site.span);
             return;
@@ -746,7 +788,11 @@ impl<'a> Work<'a> {
         for effect in &reading.effects {
             gathered.effect(self.vouched(*effect, &own), "");
         }
-        roles::apply(&reading.uses, &own, self, &mut gathered);
+        let mut uses = reading.uses;
+        if entry == "git" && reading.subcommand == "diff" {
+            git::widen(&mut uses, &own, self.facts);
+        }
+        roles::apply(&uses, &own, self, &mut gathered);
         if entry == "git" {
             git::check(&own, site.span, self, &mut gathered);
         }
@@ -755,7 +801,18 @@ impl<'a> Work<'a> {
         state.wrote |= gathered.effects.iter().any(changes) || !gathered.doubts.is_empty();
         self.push(name, args.to_vec(), gathered, site.span);
         for inner in reading.inner {
-            self.inner(inner, &mut own, site);
+            match (entry, inner) {
+                ("command" | "builtin", Inner::Command { args, .. }) => {
+                    self.command(&args, Gathered::default(), state, site.wrapped());
+                }
+                // A word of the shell, or a program where it is quoted or stands behind an assignment.
+                ("time", Inner::Command { args, .. }) => {
+                    let mut after = state.clone();
+                    self.command(&args, Gathered::default(), &mut after, site.wrapped());
+                    state.merge(after);
+                }
+                (_, inner) => self.inner(inner, &mut own, site),
+            }
         }
         state.wrote |= own.wrote;
     }
@@ -778,11 +835,7 @@ impl<'a> Work<'a> {
     }
 
     fn inner(&mut self, inner: Inner, state: &mut State, site: Site) {
-        let site = Site {
-            depth: site.depth + 1,
-            written: false,
-            ..site
-        };
+        let site = site.wrapped();
         match inner {
             Inner::Command { mut args, appended } => {
                 if appended {
@@ -796,7 +849,7 @@ impl<'a> Work<'a> {
             Inner::Code {
                 role: Role::Shell,
                 code,
-            } => self.code(&code, &mut state.clone(), site),
+            } => self.code(&code, &mut state.for_program(), site),
             Inner::Code { role: _, code } => {
                 let mut gathered = Gathered::default();
                 gathered.unvouched("code given in the command");
@@ -969,8 +1022,19 @@ fn forget_assigned(script: &Script, state: &mut State) {
     }
 }
 
+/// Whether code leaves the shell that runs it as it was: its directory, its variables, its names.
+pub fn changes_nothing(code: &str) -> bool {
+    let mut changes = Changes::default();
+    if let Ok(script) = shell::parse(code) {
+        changes.of_script(&script);
+    } else {
+        changes.anything = true;
+    }
+    changes == Changes::default()
+}
+
 /// What a script may change of the state, read off its tree alone.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Changes {
     names: HashSet<String>,
     directory: bool,

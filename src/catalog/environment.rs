@@ -169,6 +169,21 @@ pub fn obeyed_by_shell(name: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
+/// Variables that the shell itself sets, in bash or in zsh, from words and output that a script chooses.
+pub fn set_by_shell(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "REPLY",
+        "reply",
+        "COPROC",
+        "MATCH",
+        "match",
+        "mbegin",
+        "mend",
+        "ZSH_EVAL_CONTEXT",
+    ];
+    NAMES.contains(&name) || obeyed_by_shell(name)
+}
+
 /// Whether the value of this variable may be shown: it is no secret on any usual machine.
 pub fn printable(name: &str) -> bool {
     blob::printable(name)

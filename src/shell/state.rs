@@ -61,6 +61,20 @@ impl State {
         }
     }
 
+    /// What a program that is started now inherits: the directory and the environment, no function and no other variable.
+    pub fn for_program(&self) -> State {
+        let mut own = State {
+            functions: HashSet::new(),
+            ..self.clone()
+        };
+        for (name, value) in &mut own.variables {
+            if !self.exported.contains(name) {
+                *value = Value::UNKNOWN;
+            }
+        }
+        own
+    }
+
     /// What holds whether or not the path to `other` was taken.
     pub fn merge(&mut self, other: State) {
         if self.cwd != other.cwd {
