@@ -114,6 +114,21 @@ pub struct Site {
     pub written: bool,
 }
 
+impl Site {
+    /// The command that this one runs.
+    fn wrapped(self) -> Self {
+        Site {
+            depth: self.depth + 1,
+            written: false,
+            ..self
+        }
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
 impl Surroundings for Work<'_> {
     fn variable(&self, name: &str, state: &State) -> Option<String> {
         match name {
@@ -284,6 +299,15 @@ impl<'a> Work<'a> {
                 own.in_function = true;
                 self.stage(body, &mut own, depth + 1);
                 state.after_child(&own);
+                if builtins::is_called_unasked(name) || catalog::lists(name) {
+                    let mut gathered = Gathered::default();
+                    gathered.doubt(
+                        format!("a function takes the name `{name}`, which means something else"),
+                        span,
+                    );
+                    self.push("(function)", Vec::new(), gathered, span);
+                    state.forget_all();
+                }
                 state.define(name);
             }
         }
@@ -561,7 +585,12 @@ impl<'a> Work<'a> {
             Some(ParameterOperation::Default(operator, word)) => {
                 self.substitutions(word, state, depth, gathered);
                 if operator.ends_with('=') {
-                    gathered.doubt(format!("`{}` may be assigned inside a word", parameter.name), span);
+                    // The assignment is not followed, so nothing may rest on the variable.
+                    self.check_assignment(&parameter.name, &Value::UNKNOWN, state, span, gathered);
+                    let counts = expand_single(word, state, self).literal().is_some_and(is_digits);
+                    if state.get(&parameter.name).is_some() || !counts {
+                        gathered.doubt(format!("`{}` may be assigned here", parameter.name), span);
+                    }
                 }
             }
             Some(ParameterOperation::Strip(_, word) | ParameterOperation::Case(_, Some(word))) => {
@@ -585,12 +614,15 @@ impl<'a> Work<'a> {
 
     /// Showing a variable of the session's environment may show a secret.
     pub fn disclosure(&self, name: &str, state: &State, gathered: &mut Gathered) {
-        if state.get(name).is_some() || catalog::environment::printable(name) {
+        // What the script may have assigned is its own, but a variable of the session only if it surely was replaced.
+        let inherited = self.facts.environment.contains(name);
+        let replaced = |value: &Value| !inherited || !matches!(value, Value::Unknown { .. });
+        if state.get(name).is_some_and(replaced) || catalog::environment::printable(name) {
             return;
         }
         let place = if catalog::environment::secret_name(name) {
             Place::Secret
-        } else if self.facts.environment.contains(name) {
+        } else if inherited {
             Place::Nowhere
         } else {
             return;
@@ -637,14 +669,16 @@ impl<'a> Work<'a> {
     }
 
     fn is_number(&self, name: &str, state: &State) -> bool {
-        let digits = |text: &String| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         match state.get(name) {
-            Some(value) => value.alternatives().is_some_and(|texts| texts.iter().all(digits)),
+            Some(value) => value
+                .alternatives()
+                .is_some_and(|texts| texts.iter().all(|text| is_digits(text))),
             None => {
                 [
                     "?", "#", "$", "!", "RANDOM", "SECONDS", "LINENO", "PPID", "UID", "EUID", "BASHPID",
                 ]
                 .contains(&name)
+                    // What nobody has set is zero; what the shell itself sets may hold any text of the script.
                     || !state.opaque
                         && !self.facts.environment.contains(name)
                         && !catalog::environment::set_by_shell(name)
@@ -680,9 +714,12 @@ impl<'a> Work<'a> {
                             roles::path(Action::Inspect, &Arg { value, span: word.span }, state, self, gathered);
                         }
                         _ => {
-                            let number = |t: &String| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
                             let counts = matches!(word.parts.as_slice(), [Part::Parameter(p)] if p.operation.is_none() && p.index.is_none() && self.is_number(&p.name, state));
-                            if !counts && !value.alternatives().is_some_and(|texts| texts.iter().all(number)) {
+                            if !counts
+                                && !value
+                                    .alternatives()
+                                    .is_some_and(|texts| texts.iter().all(|text| is_digits(text)))
+                            {
                                 gathered.doubt(format!("`{operator}` evaluates this word as arithmetic"), word.span);
                             }
                         }
@@ -782,7 +819,11 @@ impl<'a> Work<'a> {
         for effect in &reading.effects {
             gathered.effect(self.vouched(*effect, &own), "");
         }
-        roles::apply(&reading.uses, &own, self, &mut gathered);
+        let mut uses = reading.uses;
+        if entry == "git" && reading.subcommand == "diff" {
+            git::widen(&mut uses, &own, self.facts);
+        }
+        roles::apply(&uses, &own, self, &mut gathered);
         if entry == "git" {
             git::check(&own, site.span, self, &mut gathered);
         }
@@ -798,7 +839,7 @@ impl<'a> Work<'a> {
         };
         state.wrote |= gathered.effects.iter().any(changes) || !gathered.doubts.is_empty();
         self.push(name, args.to_vec(), gathered, site.span);
-        for used in reading.uses.iter().filter(|used| used.role == Role::EnvAssign) {
+        for used in uses.iter().filter(|used| used.role == Role::EnvAssign) {
             builtins::assigned(&used.arg)
                 .iter()
                 .for_each(|(name, _)| own.forget(name));
@@ -806,6 +847,11 @@ impl<'a> Work<'a> {
         for inner in reading.inner {
             if builtins::runs_in_this_shell(entry) {
                 self.inner(inner, state, site);
+            } else if entry == "time" {
+                // A word of the shell, or a program where it is quoted or stands behind an assignment.
+                let mut after = state.clone();
+                self.inner(inner, &mut after, site);
+                state.merge(after);
             } else {
                 let mut child = own.child();
                 self.inner(inner, &mut child, site);
@@ -854,11 +900,7 @@ impl<'a> Work<'a> {
 
     /// Runs what a command runs, in the state of the shell that runs it.
     fn inner(&mut self, inner: Inner, state: &mut State, site: Site) {
-        let site = Site {
-            depth: site.depth + 1,
-            written: false,
-            ..site
-        };
+        let site = site.wrapped();
         match inner {
             Inner::Command { mut args, appended } => {
                 if appended {
@@ -1089,8 +1131,19 @@ fn forget_assigned(script: &Script, state: &mut State) {
     }
 }
 
+/// Whether code leaves the shell that runs it as it was: its directory, its variables, its names.
+pub fn changes_nothing(code: &str) -> bool {
+    let mut changes = Changes::default();
+    if let Ok(script) = shell::parse(code) {
+        changes.of_script(&script);
+    } else {
+        changes.anything = true;
+    }
+    changes == Changes::default()
+}
+
 /// What a script may change of the state, read off its tree alone.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Changes {
     names: HashSet<String>,
     directory: bool,

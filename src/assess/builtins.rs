@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use super::bash::{Gathered, Site, Work};
+use super::bash::{Gathered, Site, Work, changes_nothing};
 use super::paths;
 use crate::effect::Action;
 use crate::facts::Kind;
@@ -101,6 +101,21 @@ const BUILTINS: &[&str] = &[
     "ulimit", "umask", "unset", "wait",
 ];
 
+/// Functions of these names are run by the shell itself, between the commands of a script.
+pub fn is_called_unasked(name: &str) -> bool {
+    const HOOKS: &[&str] = &[
+        "chpwd",
+        "periodic",
+        "precmd",
+        "preexec",
+        "zshaddhistory",
+        "zshexit",
+        "command_not_found_handle",
+        "command_not_found_handler",
+    ];
+    HOOKS.contains(&name) || name.starts_with("TRAP")
+}
+
 /// Whether the shell runs this name itself, whatever PATH holds.
 pub fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(&name) || REDEFINES.contains(&name)
@@ -123,6 +138,7 @@ pub fn after(entry: &str, args: &[Arg], gathered: &mut Gathered, state: &mut Sta
         "cd" | "pushd" => state.cwd = destination(entry, words, state, work),
         "popd" => state.cwd = None,
         "export" | "declare" | "typeset" | "local" | "readonly" => declare(entry, words, gathered, state, work),
+        "printf" if words.first().and_then(|arg| arg.value.literal()) != Some("-v") => {}
         "read" | "unset" | "getopts" | "mapfile" | "readarray" | "printf" => {
             let names = words
                 .iter()
@@ -262,14 +278,9 @@ fn trap(words: &[Arg], state: &mut State, site: Site, work: &mut Work<'_>) {
             ..site
         },
     );
-    // DEBUG, RETURN and what is not known run between the commands that follow.
-    let late = |arg: &Arg| {
-        matches!(
-            arg.value.literal(),
-            Some("EXIT" | "INT" | "TERM" | "HUP" | "QUIT" | "0" | "2" | "15")
-        )
-    };
-    if !words[1..].iter().all(late) {
+    // Every other signal may come between the commands that follow.
+    let at_the_end = |arg: &Arg| matches!(arg.value.literal(), Some("EXIT" | "0"));
+    if !words[1..].iter().all(at_the_end) && !code.value.literal().is_some_and(changes_nothing) {
         state.forget_all();
     }
     state.wrote |= own.wrote;

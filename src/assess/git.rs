@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::bash::{Gathered, Work};
+use super::paths;
+use crate::catalog::{Role, Use};
 use crate::effect::{Action, EffectSpec, Place, Undo};
 use crate::facts::Facts;
 use crate::facts::git::{self, Discovery, Repository, Surroundings, Tracked, Trust};
@@ -68,6 +70,25 @@ fn own_repository(facts: &Facts, found: &mut HashMap<PathBuf, Discovery>) -> Opt
     match discovered(facts.project.first()?, found) {
         Discovery::Repository(repository) => Some(repository),
         Discovery::None | Discovery::Suspicious(_) => None,
+    }
+}
+
+/// Two paths of which one lies outside are compared as `diff` does it: directories file by file, tracked or not.
+pub fn widen(uses: &mut [Use], state: &State, facts: &Facts) {
+    let outside = |used: &Use| {
+        let texts = used.arg.value.alternatives();
+        used.role == Role::PathRead
+            && texts.is_none_or(|texts| {
+                let path = |text: &String| paths::absolute(text, state.cwd.as_deref());
+                texts
+                    .iter()
+                    .any(|text| path(text).is_none_or(|path| !facts.in_project(&facts.real(&path))))
+            })
+    };
+    if uses.iter().any(outside) {
+        for used in uses.iter_mut().filter(|used| used.role == Role::PathRead) {
+            used.role = Role::TreeRead;
+        }
     }
 }
 

@@ -75,7 +75,19 @@ pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Op
 }
 
 /// Whether a pattern as `--include` and `-g` take it fits a file's name; `None` where the pattern is not a plain one.
+///
+/// Of a pattern for a path only its last part counts. A leading dot is a character like any other here.
 pub fn name_fits(pattern: &str, name: &str) -> Option<bool> {
+    let pattern = pattern.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    if let Some((before, rest)) = pattern.split_once('{') {
+        let (choices, after) = rest.split_once('}')?;
+        let mut fits = false;
+        for choice in choices.split(',') {
+            fits |=
+                !after.contains('{') && !choice.contains('{') && name_fits(&format!("{before}{choice}{after}"), name)?;
+        }
+        return (!after.contains('{') && !choices.contains('{')).then_some(fits);
+    }
     let mut tokens = Vec::new();
     let mut rest = pattern;
     while let Some(c) = rest.chars().next() {
@@ -83,7 +95,7 @@ pub fn name_fits(pattern: &str, name: &str) -> Option<bool> {
             '*' => Token::Many,
             '?' => Token::Any,
             '[' => set_token(&rest[..=rest.find(']')?])?,
-            '\\' | '{' | '/' | '!' => return None,
+            '\\' | '{' | '}' | '!' => return None,
             c => Token::Char(c),
         };
         rest = if c == '[' {
@@ -93,8 +105,7 @@ pub fn name_fits(pattern: &str, name: &str) -> Option<bool> {
         };
         tokens.push(token);
     }
-    // A leading `*` fits a leading dot here, unlike in the shell.
-    Some(fits(&tokens, name) || name.strip_prefix('.').is_some_and(|rest| fits(&tokens, rest)))
+    Some(fits_plainly(&tokens, name))
 }
 
 fn plain(component: &[Token]) -> Option<String> {
@@ -164,6 +175,10 @@ fn fits(pattern: &[Token], name: &str) -> bool {
     if name.starts_with('.') && !matches!(pattern.first(), Some(Token::Char('.'))) {
         return false;
     }
+    fits_plainly(pattern, name)
+}
+
+fn fits_plainly(pattern: &[Token], name: &str) -> bool {
     let name: Vec<char> = name.chars().collect();
     // Backtracking to the last `*` only: linear in practice, quadratic at worst on names of at most 255 bytes.
     let (mut p, mut n) = (0, 0);

@@ -7,10 +7,13 @@ use super::bash::{Gathered, Work};
 use super::{glob, hosts, paths};
 use crate::catalog::{Role, Use};
 use crate::effect::{Action, EffectSpec, Place, Undo};
-use crate::facts::Kind;
+use crate::facts::{Facts, Kind, Tree};
 use crate::place::{self, Purpose};
 use crate::shell::state::State;
 use crate::shell::{Arg, Value};
+
+/// At most this many directories are looked through for one word, those that links lead to included.
+const MAX_LINKED: usize = 32;
 
 /// The effects of every word that a command was given.
 pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
@@ -190,7 +193,7 @@ fn under(action: Action, directory: &str, arg: &Arg, state: &State, work: &mut W
 pub struct Entered<'a> {
     /// Names that begin with a dot too.
     pub hidden: bool,
-    /// Patterns for the names of files, one of which must fit; empty: every file.
+    /// Patterns for the names of files, one of which must fit; empty: every file. What they name is read though hidden.
     pub names: &'a [String],
 }
 
@@ -198,25 +201,50 @@ impl Entered<'_> {
     fn directory(self, name: &OsStr) -> bool {
         let name = name.to_string_lossy();
         let restored = [".git", "node_modules", "target", ".venv"].contains(&name.as_ref());
-        !restored && (self.hidden || !name.starts_with('.'))
+        !restored && (self.hidden || !self.names.is_empty() || !name.starts_with('.'))
     }
 
     fn file(self, path: &Path) -> bool {
         let Some(name) = path.file_name().map(OsStr::to_string_lossy) else {
             return false;
         };
-        let fits = |pattern: &String| glob::name_fits(pattern, &name).unwrap_or(true);
-        (self.hidden || !name.starts_with('.')) && (self.names.is_empty() || self.names.iter().any(fits))
+        let name = name.to_lowercase();
+        let fits = |pattern: &String| glob::name_fits(&pattern.to_lowercase(), &name).unwrap_or(true);
+        if self.names.is_empty() {
+            self.hidden || !name.starts_with('.')
+        } else {
+            self.names.iter().any(fits)
+        }
     }
 }
 
-/// The patterns that every file of a walk must fit, where each is known.
+/// The patterns of which a file of a walk must fit one. One that is not known fits every file; `!x` only leaves out.
 fn filters(uses: &[Use]) -> Vec<String> {
     let filters = uses.iter().filter(|used| used.role == Role::TreeFilter);
     filters
-        .map(|used| used.arg.value.literal().map(str::to_owned))
-        .collect::<Option<_>>()
-        .unwrap_or_default()
+        .map(|used| used.arg.value.literal().unwrap_or("*").to_owned())
+        .filter(|pattern| !pattern.starts_with('!'))
+        .collect()
+}
+
+/// What ignore files take back from being ignored, which is then read though it is hidden.
+fn taken_back(root: &Path, tree: &Tree, facts: &Facts) -> Vec<String> {
+    const IGNORE_FILES: &[&str] = &[".gitignore", ".ignore", ".rgignore", ".fdignore"];
+    let above = root
+        .ancestors()
+        .flat_map(|dir| IGNORE_FILES.iter().map(|name| dir.join(name)));
+    let below = tree.files.iter().filter(|path| {
+        path.file_name()
+            .is_some_and(|name| IGNORE_FILES.iter().any(|ignore| name == *ignore))
+    });
+    above
+        .chain(below.cloned())
+        .filter_map(|path| facts.text(&path))
+        .flat_map(|text| {
+            let lines = text.lines().filter_map(|line| line.trim_end().strip_prefix('!'));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// Reading everything below a directory also reads the secrets and follows the links that lie there.
@@ -228,22 +256,48 @@ pub fn tree(arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>,
         if work.facts.kind(&root) != Kind::Directory {
             continue;
         }
+        walk(root, arg, state, entered, work, gathered);
+    }
+}
+
+/// Notes the secrets below a directory, and what links below it lead to, each directory once.
+fn walk(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut roots = vec![root];
+    while let Some(root) = roots.pop() {
+        let real = work.facts.real(&root);
+        if seen.iter().any(|earlier| real.starts_with(earlier)) {
+            continue;
+        }
+        seen.push(real);
         let tree = work.facts.tree(&root, &|name| !entered.directory(name));
-        for file in tree.files.iter().filter(|path| entered.file(path)) {
-            if place::of(file, work.facts, Purpose::Look) == Place::Secret {
+        if tree.cut || seen.len() > MAX_LINKED {
+            let why = "there is more below this directory than is looked through for secrets";
+            return gathered.doubt(why, arg.span);
+        }
+        let kept = if entered.hidden {
+            Vec::new()
+        } else {
+            taken_back(&root, &tree, work.facts)
+        };
+        let back = Entered {
+            hidden: false,
+            names: &kept,
+        };
+        let is_read = |path: &PathBuf| entered.file(path) || !kept.is_empty() && back.file(path);
+        let is_secret = |path: &Path, facts: &Facts| place::of(path, facts, Purpose::Look) == Place::Secret;
+        for file in tree.files.iter().filter(|path| is_read(path)) {
+            if is_secret(file, work.facts) {
                 one_path(Action::Read, file, arg, state, work, gathered);
             }
         }
-        for link in tree.links.iter().filter(|path| entered.file(path)) {
-            if !work.facts.in_project(&work.facts.real(link)) {
+        for link in &tree.links {
+            let real = work.facts.real(link);
+            if work.facts.kind(&real) == Kind::Directory && work.facts.in_project(&real) {
+                roots.push(link.clone());
+            } else if is_read(link) && (is_secret(&real, work.facts) || !work.facts.in_project(&real)) {
                 one_path(Action::Read, link, arg, state, work, gathered);
             }
-        }
-        if tree.cut {
-            gathered.doubt(
-                "there is more below this directory than is looked through for secrets",
-                arg.span,
-            );
         }
     }
 }

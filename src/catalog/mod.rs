@@ -53,6 +53,11 @@ pub struct Misread {
     pub span: Span,
 }
 
+/// Whether a command of this name is known.
+pub fn lists(name: &str) -> bool {
+    blob::command(name).is_some()
+}
+
 /// Reads a command: `args[0]` is the program's name as the entry spells it (no directory), the rest its words.
 ///
 /// `None`: no entry has this name.

@@ -16,6 +16,9 @@ const MAX_NAMES: usize = 4096;
 /// At most this many entries of a tree are looked at.
 const MAX_TREE: usize = 4096;
 
+/// A file up to this size, in bytes, is read as text.
+const MAX_TEXT: u64 = 64 * 1024;
+
 /// What is known of the machine, the person and the project.
 #[derive(Debug, Default)]
 pub struct Facts {
@@ -149,6 +152,12 @@ impl Facts {
     pub fn can_enter(&self, dir: &Path) -> bool {
         // Finding `.` in it needs the same right.
         fs::metadata(dir.join(".")).is_ok()
+    }
+
+    /// The text of a small file; `None` where there is none, or it is none.
+    pub fn text(&self, path: &Path) -> Option<String> {
+        let small = fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_TEXT);
+        small.then(|| fs::read_to_string(path).ok()).flatten()
     }
 
     /// Whether everybody may read it; a path that is not there hides nothing.

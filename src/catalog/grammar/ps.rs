@@ -53,7 +53,17 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
             Ok(takes_value) => takes_value,
             Err(why) => return doubt(reading, word.span, why),
         };
-        if takes_value && !words.next().is_some_and(|value| is_one_word(&value.value)) {
+        let value = takes_value.then(|| words.next());
+        // `-o environ` is a column like any other, and a format may be glued to its option.
+        let column = value.flatten().and_then(|value| value.value.literal());
+        if [Some(text), column]
+            .into_iter()
+            .flatten()
+            .any(|text| text.contains("environ"))
+        {
+            discloses_environment(reading);
+        }
+        if value.is_some_and(|value| !value.is_some_and(|value| is_one_word(&value.value))) {
             return doubt(
                 reading,
                 word.span,

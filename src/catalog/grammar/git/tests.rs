@@ -373,7 +373,7 @@ fn words_that_may_be_paths_count_as_paths() {
     );
     uses(
         "git diff --no-index HEAD x",
-        &[(Role::PathRead, "HEAD"), (Role::PathRead, "x")],
+        &[(Role::TreeRead, "HEAD"), (Role::TreeRead, "x")],
     );
     uses(
         "git log main -- src",

@@ -1,0 +1,249 @@
+//! Ways around the judgement that once worked, each with what went wrong. None may ever be let through again, and what
+//! stands beside each as harmless must stay so.
+
+mod support;
+
+use std::os::unix::fs::symlink;
+
+use countersign::effect::Tier;
+use support::{Machine, assess};
+
+/// Fails with every command of the table that is safe and proven.
+fn never_let_through(machine: &Machine, table: &[&str]) {
+    let judged = table
+        .iter()
+        .map(|command| (command, assess(machine, &machine.project(), &machine.here(command))));
+    let through: Vec<_> = judged
+        .filter(|(_, found)| found.tier == Tier::Safe && found.proven())
+        .map(|(command, _)| *command)
+        .collect();
+    assert!(through.is_empty(), "let through:\n{}", through.join("\n"));
+}
+
+/// Fails with every command of the table that is not safe and proven.
+fn let_through(machine: &Machine, table: &[&str]) {
+    for command in table {
+        let found = assess(machine, &machine.project(), &machine.here(command));
+        let reasons = countersign::report::reasons(&found);
+        assert!(
+            found.tier == Tier::Safe && found.proven(),
+            "{command}: {} {reasons:?}",
+            found.tier
+        );
+    }
+}
+
+#[test]
+fn a_function_never_hides_what_a_command_of_its_name_does() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            // A wrapper runs a program, whatever functions there are.
+            "mytool() { :; }; timeout 5 mytool",
+            "mytool() { :; }; env mytool",
+            "mytool() { :; }; command mytool",
+            "mytool() { :; }; exec mytool",
+            "mytool() { :; }; ls | xargs mytool",
+            "mytool() { :; }; find . -exec mytool {} \\;",
+            "mytool() { :; }; bash -c mytool",
+            // Defined where it may or may not have been, or called before.
+            "false || cd() { :; }; cd /home/dev/project/src && cat ../letter.txt",
+            "if true; then cd() { :; }; fi; cd /home/dev/project/src; cat ../letter.txt",
+            "f() { cd() { :; }; }; f; cd /home/dev/project/src; cat ../letter.txt",
+            "f() { cd /home/dev/project/src; cat ../letter.txt; }; cd() { :; }; f",
+            "x=README.md; true && pwd() { x=/home/dev/letter.txt; }; pwd; cat $x",
+            "for i in 1 2; do x=README.md; pwd; cat $x; pwd() { x=/home/dev/letter.txt; }; done",
+            // The shell itself calls these.
+            "chpwd() { builtin cd /home/dev/project; }; cd src; cat ../letter.txt",
+            "TRAPDEBUG() { x=/home/dev/letter.txt; }; x=README.md; cat $x",
+        ],
+    );
+    let_through(&machine, &["show() { echo hi; }; show | head -5"]);
+}
+
+#[test]
+fn a_builtin_behind_command_or_builtin_still_changes_the_shell() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "cd src; command cd ..; cat ../letter.txt",
+            "cd src; builtin cd ..; cat ../letter.txt",
+            "cd src; time cd ..; cat ../letter.txt",
+            "x=README.md; command read x <<< /home/dev/letter.txt; cat \"$x\"",
+            "x=README.md; builtin printf -v x /home/dev/letter.txt; cat \"$x\"",
+            "x=README.md; command eval 'x=/home/dev/letter.txt'; cat \"$x\"",
+            "x=README.md; command unset x; cat \"$x\"",
+        ],
+    );
+    let_through(
+        &machine,
+        &["builtin cd src; cat main.rs", "time ls src", "command ls src"],
+    );
+}
+
+#[test]
+fn another_shell_does_not_know_the_variables_of_this_one() {
+    let machine = Machine::new();
+    never_let_through(&machine, &["x=src/; bash -c 'cat \"${x}../letter.txt\"'"]);
+    let_through(
+        &machine,
+        &["x=README.md; cat \"$x\"", "bash -c 'x=README.md; cat \"$x\"'"],
+    );
+}
+
+#[test]
+fn text_that_the_shell_chose_is_never_evaluated_as_a_number() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            ": ${x:='a[$(touch p)]'}; echo $((x))",
+            ": \"${x:=a[\\$(touch p)]}\"; echo $((x))",
+            "[[ 'a[$(touch p)]' =~ .* ]]; echo $((BASH_REMATCH))",
+            "[[ 'a[$(touch p)]' =~ .* ]]; echo $((MATCH + 1))",
+            "true 'a[$(touch p)]'; echo $((_))",
+            "true 'a[$(touch p)]'; [[ $_ -eq 1 ]]",
+            "echo $((BASH_COMMAND))",
+        ],
+    );
+    let_through(
+        &machine,
+        &["i=1; echo $((i + 1))", "echo $((2 * 3))", ": ${n:=5}; echo $((n))"],
+    );
+}
+
+#[test]
+fn arithmetic_that_assigns_is_not_forgotten() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &["x=1; ((x=2)); cat \"f$x\"", "x=1; echo $((x=2)); cat \"f$x\""],
+    );
+}
+
+#[test]
+fn a_read_only_variable_keeps_its_value_where_a_script_assigns_another() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "readonly x=/home/dev/letter.txt\nx=README.md\ncat \"$x\"",
+            "declare -r x=/home/dev/letter.txt\nx=README.md\ncat \"$x\"",
+        ],
+    );
+}
+
+#[test]
+fn a_trap_may_run_between_any_two_commands() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &["x=README.md; trap 'x=/home/dev/letter.txt' TERM; sleep 100; cat \"$x\""],
+    );
+    let_through(&machine, &["x=README.md; trap 'echo bye' EXIT TERM; cat \"$x\""]);
+}
+
+#[test]
+fn a_variable_of_the_session_stays_secret_until_it_is_surely_replaced() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "printf API_TOKEN; echo $API_TOKEN",
+            "printf '%s\\n' SESSION_NAME; echo $SESSION_NAME",
+            "for i in 1; do echo $API_TOKEN; printf API_TOKEN; done",
+        ],
+    );
+}
+
+#[test]
+fn a_pattern_that_names_a_hidden_file_finds_it() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "rg -g '.env' TOKEN",
+            "rg -g '*' TOKEN",
+            "rg -g '.e*' TOKEN",
+            "rg -g '*.{rs,env}' TOKEN",
+            "rg --iglob '.ENV' TOKEN",
+            "rg --type-add 'x:.env' -t x TOKEN",
+            "rg --ignore-file list.txt TOKEN",
+            "grep -r --include='*.env' TOKEN .",
+            "grep -r --include='?env' TOKEN .",
+            "grep -r --include='[.]env' TOKEN .",
+            "git grep -e TOKEN --untracked -- .",
+        ],
+    );
+    let_through(
+        &machine,
+        &[
+            "rg TOKEN",
+            "rg -g '*.rs' TOKEN",
+            "rg -g '*.{rs,toml}' TOKEN",
+            "rg -g '!target' TOKEN",
+            "grep -rn --include='*.rs' TOKEN .",
+        ],
+    );
+    machine.write(".ignore", "!.env\n");
+    never_let_through(&machine, &["rg TOKEN"]);
+}
+
+#[test]
+fn a_link_inside_the_project_hides_no_secret_of_the_project() {
+    let machine = Machine::new();
+    symlink("../.env", machine.project().join("src/conf")).expect("a link");
+    symlink("..", machine.project().join("docs/all")).expect("a link");
+    never_let_through(
+        &machine,
+        &[
+            "cat src/conf",
+            "grep -R TOKEN src",
+            "grep -R TOKEN docs",
+            "find src -name conf -exec cat {} +",
+            "rg -L TOKEN src",
+        ],
+    );
+    let_through(&machine, &["cat src/main.rs", "grep -rn fn scripts"]);
+}
+
+#[test]
+fn directories_that_are_compared_are_read_file_by_file() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &["diff . /tmp/x", "git diff --no-index . /tmp/x", "git diff . /tmp/x"],
+    );
+    let_through(&machine, &["diff src docs", "git diff .", "diff README.md Cargo.toml"]);
+}
+
+#[test]
+fn ps_shows_environments_as_a_column_too() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "ps -o pid,environ",
+            "ps -opid,environ",
+            "ps --format=environ",
+            "ps o environ",
+        ],
+    );
+    let_through(&machine, &["ps -o pid,args", "ps aux"]);
+}
+
+#[test]
+fn a_merge_that_is_only_shown_may_run_a_merge_driver() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "git log --diff-merges=remerge",
+            "git show --diff-merges=r",
+            "git log --remerge-diff",
+        ],
+    );
+    let_through(&machine, &["git show --diff-merges=first-parent"]);
+}
