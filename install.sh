@@ -147,7 +147,7 @@ show() {
 }
 
 say ""
-say "What it does (two events, only judged, not run):"
+say "What it does with permission prompts (two events, only judged, not run):"
 show 'cd src && ls | wc -l'
 show 'rm -rf ~'
 say ""

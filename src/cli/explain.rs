@@ -270,3 +270,95 @@ impl<'a> JsonStep<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effect::{Action, Assessment, Doubt, Effect, EffectSpec};
+    use crate::shell::Span;
+
+    fn step(words: &[Option<&str>]) -> Step {
+        Step {
+            program: words[0].unwrap_or_default().to_owned(),
+            words: words.iter().map(|word| word.map(str::to_owned)).collect(),
+            effects: Vec::new(),
+            doubts: Vec::new(),
+            tier: Tier::Safe,
+            span: Span::default(),
+        }
+    }
+
+    fn printed(steps: Vec<Step>, colour: bool) -> String {
+        let judgement = Judgement {
+            assessment: Assessment {
+                steps,
+                doubts: Vec::new(),
+                tier: Tier::Medium,
+                commands: Vec::new(),
+                parsed: Some(true),
+            },
+            decision: Decision::None,
+            held_by: None,
+        };
+        let mut out = Vec::new();
+        print(&judgement, Paint(colour), &mut out).expect("memory");
+        String::from_utf8(out).expect("UTF-8")
+    }
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_split_or_expand_them() {
+        let words = |text: &str| words(&step(&[Some("echo"), Some(text)]));
+        for plain in ["a", "--x=1", "src/main.rs", "é"] {
+            assert_eq!(words(plain), format!("echo {plain}"));
+        }
+        for (text, shown) in [
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("~", "'~'"),
+            ("$x", "'$x'"),
+            ("(a)", "'(a)'"),
+            ("it's", r"'it'\''s'"),
+            ("a\nb", r"'a\nb'"),
+            ("\u{202e}", r"'\u{202e}'"),
+        ] {
+            assert_eq!(words(text), format!("echo {shown}"));
+        }
+        assert_eq!(super::words(&step(&[Some("ls"), None])), "ls …");
+    }
+
+    #[test]
+    fn what_is_said_twice_is_printed_once() {
+        let mut twice = step(&[Some("ls"), Some("src")]);
+        let effect = Effect {
+            spec: EffectSpec::of(Action::Inspect),
+            target: "src".into(),
+        };
+        let doubt = Doubt {
+            why: "not understood: coproc".into(),
+            span: Span::default(),
+        };
+        twice.effects = vec![effect.clone(), effect];
+        twice.doubts = vec![doubt.clone(), doubt];
+        let text = printed(vec![twice.clone(), twice], false);
+        let lines: Vec<&str> = text.lines().take(3).collect();
+        assert_eq!(
+            lines,
+            [
+                "safe      ls src",
+                "          looks at src",
+                "          not understood: coproc"
+            ]
+        );
+        assert_eq!(text.matches("ls src").count(), 1);
+    }
+
+    #[test]
+    fn colours_change_nothing_but_the_colour() {
+        let coloured = printed(vec![step(&[Some("ls")])], true);
+        assert!(coloured.starts_with("\u{1b}[32msafe      \u{1b}[0m"));
+        let plain = ["32", "33", "1", "0"]
+            .iter()
+            .fold(coloured, |text, code| text.replace(&format!("\u{1b}[{code}m"), ""));
+        assert_eq!(plain, printed(vec![step(&[Some("ls")])], false));
+    }
+}
