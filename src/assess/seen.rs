@@ -19,11 +19,13 @@ const ENTRIES_PER_LOOK: usize = 16;
 
 /// The names that a pattern matches, where that is known.
 type Matches = Option<Vec<String>>;
+/// A pattern, and the directory that it is matched in.
+type Glob = (Vec<PatternPart>, Option<PathBuf>);
 
 #[derive(Default)]
 pub struct Seen {
     looks: usize,
-    globs: RefCell<HashMap<(Vec<PatternPart>, Option<PathBuf>), Matches>>,
+    globs: RefCell<HashMap<Glob, Matches>>,
     found: HashMap<String, Found>,
     effects: HashMap<(Action, PathBuf), Rc<[Effect]>>,
     walks: HashMap<Walk, Rc<Gathered>>,
