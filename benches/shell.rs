@@ -1,13 +1,14 @@
-//! How long 64 KiB of hostile text take: to be parsed, to be scanned, and to be assessed as a whole in a project.
-//! `cargo bench --bench shell`; with `-- --hold` it fails when a text takes longer than the limit.
+//! How much processor time 64 KiB of hostile text take: to be parsed, to be scanned, and to be assessed as a whole in a
+//! project. `cargo bench --bench shell`; with `-- --hold` it fails when a text takes more than the limit.
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use countersign::assess::bash::assess;
 use countersign::facts::Facts;
 use countersign::shell::{MAX_BYTES, parse, scan};
+use nix::sys::resource::{UsageWho, getrusage};
 
 /// What each answer may take.
 const LIMIT: Duration = Duration::from_millis(50);
@@ -38,18 +39,28 @@ fn main() -> ExitCode {
     }
 }
 
-/// The best of five.
+/// The best of three, and of one where that is far over the limit.
 fn timed<T>(mut work: impl FnMut() -> T) -> (Duration, T) {
-    let once = |work: &mut dyn FnMut() -> T| {
-        let start = Instant::now();
+    let mut once = || {
+        let start = processor_time();
         let result = work();
-        (start.elapsed(), result)
+        (processor_time() - start, result)
     };
-    let first = once(&mut work);
-    (1..5).fold(first, |best, _| {
-        let next = once(&mut work);
-        if next.0 < best.0 { next } else { best }
-    })
+    let mut best = once();
+    for _ in 1..3 {
+        if best.0 < 4 * LIMIT {
+            let next = once();
+            best = if next.0 < best.0 { next } else { best };
+        }
+    }
+    best
+}
+
+/// What this process has used so far; other processes on the machine do not count.
+fn processor_time() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("this process's usage");
+    let micros = |time: nix::sys::time::TimeVal| time.tv_sec() * 1_000_000 + time.tv_usec();
+    Duration::from_micros((micros(usage.user_time()) + micros(usage.system_time())) as u64)
 }
 
 fn shapes() -> Vec<(String, String)> {
@@ -149,6 +160,44 @@ fn shapes() -> Vec<(String, String)> {
     ] {
         shapes.push((format!("{piece:?} refused"), fill("", piece, "coproc (")));
     }
+    let numbered = |piece: &str| {
+        let mut text = String::new();
+        for number in 0.. {
+            let next = piece.replace('#', &number.to_string());
+            if text.len() + next.len() > MAX_BYTES {
+                return text;
+            }
+            text.push_str(&next);
+        }
+        text
+    };
+    for piece in [
+        "v#=x;",
+        "v#=x && ",
+        "f#() { a; };",
+        "a#;",
+        "cat a#;",
+        "rm a#|",
+        "export v#=x;",
+        "(v#=x);",
+        "cd a#;",
+        "a=$a$a#;",
+        "read v#;",
+        "ls *#*;",
+        "if a; then v#=x; fi;",
+    ] {
+        let text = numbered(piece);
+        shapes.push((
+            format!("{piece:?} numbered"),
+            text.trim_end_matches([' ', '&', '|']).to_owned(),
+        ));
+    }
+    shapes.push(("many names deleted".into(), format!("rm{}", numbered(" a#"))));
+    shapes.push(("one variable grows".into(), fill("a=aaaaaaaa;", "a=$a$a;", "")));
+    shapes.push((
+        "one variable is said often".into(),
+        format!("a={};echo{}", "a".repeat(20_000), " $a".repeat(10_000)),
+    ));
     shapes.push(("paths of many names".into(), fill("cat", " a/b/c", "")));
     shapes.push(("many patterns".into(), fill("ls", " *", "")));
     shapes.push(("one long path".into(), fill("cat ", "a/", "")));

@@ -7,7 +7,7 @@ pub use catalog_spec::{Action, EffectSpec, Place, Reach, Tier, Undo};
 use crate::shell::Span;
 
 /// One thing a step does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Effect {
     pub spec: EffectSpec,
     /// What it is done to, for a person to read: a path, a host, a program's name. May be empty.

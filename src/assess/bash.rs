@@ -1,10 +1,12 @@
 //! Walks a script in the order it runs, with the state that one command hands to the next, and reads each command
 //! through the catalog. The verdict of a script is the worst of every command in any branch, substitution or body.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::builtins::{self, StateChange};
+use super::seen::Seen;
 use super::{git, glob, paths, roles};
 use crate::catalog::environment::EnvRisk;
 use crate::catalog::{self, Inner, Reading, Role};
@@ -24,6 +26,10 @@ use crate::shell::{self, Arg, Span, Value};
 const MAX_NESTING: usize = 12;
 /// At most this many steps are assessed in one call.
 const MAX_STEPS: usize = 2000;
+/// At most this many commands of any kind are walked through in one call.
+const MAX_STAGES: usize = 4000;
+/// What the words of a script may become in bytes, with a little for every word.
+const MAX_EXPANDED: usize = 2 * 1024 * 1024;
 
 /// Works out what a script would do.
 pub fn assess(source: &str, cwd: Option<&Path>, facts: &Facts) -> Assessment {
@@ -63,6 +69,13 @@ pub struct Work<'a> {
     /// What substitutions did to files: they run in shells of their own, but on the same disk.
     aside: Aside,
     pub(super) git: git::Cache,
+    pub(super) seen: Seen,
+    /// How many commands were walked through.
+    stages: usize,
+    /// How many bytes words have become.
+    expanded: Cell<usize>,
+    /// Something was not followed because there is too much.
+    left_out: bool,
 }
 
 /// What may have been done to files on the way.
@@ -77,6 +90,8 @@ struct Aside {
 pub struct Gathered {
     pub effects: Vec<Effect>,
     pub doubts: Vec<Doubt>,
+    /// Every effect that was gathered, to find it again.
+    known: HashSet<Effect>,
 }
 
 impl Gathered {
@@ -89,7 +104,7 @@ impl Gathered {
             spec,
             target: target.into(),
         };
-        if !self.effects.contains(&effect) {
+        if self.known.insert(effect.clone()) {
             self.effects.push(effect);
         }
     }
@@ -149,8 +164,15 @@ impl Surroundings for Work<'_> {
         if state.wrote {
             None
         } else {
-            glob::matches(pattern, state.cwd.as_deref(), self.facts)
+            self.seen.matches(pattern, state.cwd.as_deref(), || {
+                glob::matches(pattern, state.cwd.as_deref(), self.facts)
+            })
         }
+    }
+
+    fn keeps(&self, bytes: usize) -> bool {
+        self.expanded.set(self.expanded.get().saturating_add(bytes));
+        self.expanded.get() <= MAX_EXPANDED
     }
 }
 
@@ -164,6 +186,10 @@ impl<'a> Work<'a> {
             commands: Vec::new(),
             aside: Aside::default(),
             git: git::Cache::default(),
+            seen: Seen::default(),
+            stages: 0,
+            expanded: Cell::new(0),
+            left_out: false,
         }
     }
 
@@ -173,14 +199,29 @@ impl<'a> Work<'a> {
     }
 
     fn too_deep(&mut self, depth: usize, span: Span) -> bool {
-        let too_much = depth > MAX_NESTING || self.steps.len() > MAX_STEPS;
+        let too_much = depth > MAX_NESTING || self.steps.len() > MAX_STEPS || self.stages > MAX_STAGES;
         if too_much {
-            self.doubts.push(Doubt {
-                why: "more is nested or repeated than is followed".into(),
-                span,
-            });
+            self.too_much(span);
         }
         too_much
+    }
+
+    /// What is left out may be anything.
+    pub fn too_much(&mut self, span: Span) {
+        let doubt = Doubt {
+            why: "more is nested, named or repeated than is followed".into(),
+            span,
+        };
+        if !self.left_out {
+            self.left_out = true;
+            let mut gathered = Gathered::default();
+            gathered.unvouched("what is not followed");
+            gathered.doubts.push(doubt.clone());
+            self.push("(more)", Vec::new(), gathered, span);
+        }
+        if self.doubts.len() <= MAX_STEPS {
+            self.doubts.push(doubt);
+        }
     }
 
     /// Runs a script in `state`, which it changes.
@@ -203,6 +244,9 @@ impl<'a> Work<'a> {
     /// What follows `&&` runs in the state that all before it left; after an `||` it is not known which ran.
     fn list(&mut self, item: &Item, state: &mut State, depth: usize) {
         self.pipeline(&item.first, state, depth);
+        if item.rest.is_empty() {
+            return;
+        }
         let mut entered = state.clone();
         let mut alternatives = false;
         for (connector, pipeline) in &item.rest {
@@ -241,8 +285,12 @@ impl<'a> Work<'a> {
     }
 
     fn stage(&mut self, stage: &Stage, state: &mut State, depth: usize) {
+        self.stages += 1;
         if self.too_deep(depth, stage.span) {
             return;
+        }
+        if state.crowded {
+            self.too_much(stage.span);
         }
         let mut io = Gathered::default();
         for redirect in &stage.redirects {
@@ -534,7 +582,7 @@ impl<'a> Work<'a> {
                 continue;
             };
             for &action in actions {
-                for mut effect in paths::effects(action, &path, self) {
+                for mut effect in paths::effects(action, &path, self).iter().cloned() {
                     if appends && effect.spec.undo == Undo::Lost {
                         effect.spec.undo = Undo::Kept;
                     }
@@ -984,7 +1032,7 @@ impl<'a> Work<'a> {
         if builtins::is_builtin(name) {
             return Program::Entry(name.to_owned());
         }
-        match self.facts.find(name) {
+        match self.seen.find(name, self.facts) {
             Found::Nowhere => Program::Entry(name.to_owned()),
             Found::Relative => {
                 gathered.doubt(
@@ -1020,7 +1068,11 @@ impl<'a> Work<'a> {
 
     /// Names the dangers in a script that was refused. It only raises.
     fn scan(&mut self, source: &str, cwd: Option<PathBuf>) {
-        for words in shell::scan(source).into_iter().take(MAX_STEPS) {
+        let mut seen = HashSet::new();
+        let found = shell::scan(source)
+            .into_iter()
+            .filter(|words| seen.insert(words.clone()));
+        for words in found.take(MAX_STEPS) {
             let span = Span {
                 start: 0,
                 end: u32::try_from(source.len()).unwrap_or(u32::MAX),

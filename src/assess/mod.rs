@@ -9,6 +9,7 @@ mod hosts;
 mod mcp_tool;
 mod paths;
 mod roles;
+mod seen;
 mod web;
 
 use crate::call::{Call, Input};

@@ -2,14 +2,38 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::bash::Work;
 use crate::effect::{Action, Effect, EffectSpec, Place, Reach, Undo};
 use crate::facts::{Facts, Kind};
 use crate::place::{self, Purpose};
+use crate::shell::Span;
 
-/// The effects of doing `action` to `path` (absolute, as written).
-pub fn effects(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
+/// The effects of doing `action` to `path` (absolute, as written). Once too many paths were looked at: the worst.
+pub fn effects(action: Action, path: &Path, work: &mut Work<'_>) -> Rc<[Effect]> {
+    if let Some(effects) = work.seen.effects(action, path) {
+        return effects;
+    }
+    let effects: Rc<[Effect]> = if work.seen.look() {
+        looked_up(action, path, work).into()
+    } else {
+        work.too_much(Span::default());
+        let spec = EffectSpec {
+            place: Place::Other,
+            undo: Undo::Lost,
+            ..EffectSpec::of(action)
+        };
+        return Rc::new([Effect {
+            spec,
+            target: "more than is looked at".to_owned(),
+        }]);
+    };
+    work.seen.keep_effects(action, path, &effects);
+    effects
+}
+
+fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
     let purpose = match action {
         Action::Inspect | Action::Read | Action::Disclose | Action::Connect | Action::Execute => Purpose::Look,
         Action::Write | Action::Mode | Action::Delete | Action::Control | Action::Send | Action::Privilege => {

@@ -2,8 +2,10 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::bash::{Gathered, Work};
+use super::seen::Walk;
 use super::{glob, hosts, paths};
 use crate::catalog::{Role, Use};
 use crate::effect::{Action, EffectSpec, Place, Undo};
@@ -145,8 +147,8 @@ fn one_path(action: Action, path: &Path, arg: &Arg, state: &State, work: &mut Wo
     if state.relinked && work.facts.kind(path) == Kind::Missing {
         gathered.doubt("an earlier command may have made this path", arg.span);
     }
-    for effect in paths::effects(action, path, work) {
-        gathered.effect(effect.spec, effect.target);
+    for effect in paths::effects(action, path, work).iter() {
+        gathered.effect(effect.spec, effect.target.as_str());
     }
 }
 
@@ -256,8 +258,36 @@ pub fn tree(arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>,
         if work.facts.kind(&root) != Kind::Directory {
             continue;
         }
-        walk(root, arg, state, entered, work, gathered);
+        let below = below(root, arg, state, entered, work);
+        for effect in &below.effects {
+            gathered.effect(effect.spec, effect.target.as_str());
+        }
+        for doubt in &below.doubts {
+            gathered.doubt(doubt.why.as_str(), arg.span);
+        }
     }
+}
+
+/// What a walk through this directory meets; a walk is made once.
+fn below(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>) -> Rc<Gathered> {
+    let walk = Walk {
+        root: root.clone(),
+        hidden: entered.hidden,
+        names: entered.names.to_vec(),
+        relinked: state.relinked,
+    };
+    if let Some(below) = work.seen.walk(&walk) {
+        return below;
+    }
+    let mut below = Gathered::default();
+    if work.seen.look() {
+        self::walk(root, arg, state, entered, work, &mut below);
+    } else {
+        work.too_much(arg.span);
+    }
+    let below = Rc::new(below);
+    work.seen.keep_walk(walk, &below);
+    below
 }
 
 /// Notes the secrets below a directory, and what links below it lead to, each directory once.
@@ -271,6 +301,7 @@ fn walk(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &mu
         }
         seen.push(real);
         let tree = work.facts.tree(&root, &|name| !entered.directory(name));
+        work.seen.walked(tree.files.len() + tree.links.len());
         if tree.cut || seen.len() > MAX_LINKED {
             let why = "there is more below this directory than is looked through for secrets";
             return gathered.doubt(why, arg.span);

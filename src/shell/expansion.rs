@@ -10,6 +10,8 @@ use super::value::{Arg, Value};
 const MAX_ALTERNATIVES: usize = 64;
 /// At most this many words are made of one word by braces.
 const MAX_BRACES: usize = 256;
+/// At most this many bytes are put together to one text.
+const MAX_TEXT: usize = 64 * 1024;
 
 /// What expansion must ask of the machine.
 pub trait Surroundings {
@@ -19,10 +21,12 @@ pub trait Surroundings {
     fn home(&self, state: &State) -> Option<String>;
     /// The names that a pattern matches, sorted; the pattern itself where none does; `None` where that is not known.
     fn matches(&self, pattern: &[PatternPart], state: &State) -> Option<Vec<String>>;
+    /// Counts the bytes of what a word has become; `false` once a script has become more than is followed.
+    fn keeps(&self, bytes: usize) -> bool;
 }
 
 /// A piece of a pattern for path names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PatternPart {
     /// Text that stands for itself.
     Text(String),
@@ -48,21 +52,35 @@ enum Piece {
 
 /// The words that `word` becomes as an argument: none, one or several.
 pub fn expand(word: &Word, state: &State, around: &dyn Surroundings) -> Vec<Arg> {
-    let Some(alternatives) = braces(&word.parts) else {
-        return vec![Arg {
-            value: Value::UNKNOWN,
-            span: word.span,
-        }];
+    let arg = |value| Arg { value, span: word.span };
+    let alternatives = if around.keeps(0) { braces(&word.parts) } else { None };
+    let Some(alternatives) = alternatives else {
+        return vec![arg(Value::UNKNOWN)];
     };
-    alternatives
+    let values: Vec<Value> = alternatives
         .iter()
         .flat_map(|parts| fields(&pieces(parts, state, around, false), state, around))
-        .map(|value| Arg { value, span: word.span })
-        .collect()
+        .collect();
+    match around.keeps(values.iter().map(size).sum()) {
+        true => values.into_iter().map(arg).collect(),
+        false => vec![arg(Value::UNKNOWN)],
+    }
+}
+
+/// Its bytes, and a little for every text.
+fn size(value: &Value) -> usize {
+    let texts = match value {
+        Value::Literal(text) | Value::Under(text) | Value::Unknown { prefix: text, .. } => std::slice::from_ref(text),
+        Value::OneOf(texts) => texts,
+    };
+    texts.iter().map(|text| text.len() + 16).sum()
 }
 
 /// The one word that `word` becomes where the shell neither splits nor matches names: assignments, `case`, `[[`.
 pub fn expand_single(word: &Word, state: &State, around: &dyn Surroundings) -> Value {
+    if !around.keeps(0) {
+        return Value::UNKNOWN;
+    }
     let pieces: Vec<Piece> = pieces(&word.parts, state, around, true)
         .into_iter()
         .map(|piece| match piece {
@@ -75,23 +93,25 @@ pub fn expand_single(word: &Word, state: &State, around: &dyn Surroundings) -> V
             Piece::Under(directory) => Piece::Under(directory),
         })
         .collect();
-    joined(&pieces).unwrap_or(Value::Literal(String::new()))
+    let value = joined(&pieces).unwrap_or(Value::Literal(String::new()));
+    match around.keeps(size(&value)) {
+        true => value,
+        false => Value::UNKNOWN,
+    }
 }
 
 /// Every alternative that braces make, in order; `None` past the bound.
 fn braces(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
     let mut out: Vec<Vec<Part>> = vec![Vec::new()];
     for part in parts {
-        let choices: Vec<Vec<Part>> = match part {
-            Part::Brace(alternatives) => {
-                let mut all = Vec::new();
-                for alternative in alternatives {
-                    all.extend(braces(alternative)?);
-                }
-                all
-            }
-            other => vec![vec![other.clone()]],
+        let Part::Brace(alternatives) = part else {
+            out.iter_mut().for_each(|head| head.push(part.clone()));
+            continue;
         };
+        let mut choices: Vec<Vec<Part>> = Vec::new();
+        for alternative in alternatives {
+            choices.extend(braces(alternative)?);
+        }
         if out.len() * choices.len() > MAX_BRACES {
             return None;
         }
@@ -257,12 +277,18 @@ fn joined(pieces: &[Piece]) -> Option<Value> {
     let mut quoted = false;
     for piece in pieces {
         match piece {
-            Piece::Text { texts: next, quoted: q } if texts.len() * next.len() <= MAX_ALTERNATIVES => {
+            Piece::Text { texts: next, quoted: q }
+                if texts.len() * next.len() <= MAX_ALTERNATIVES && longest(&texts) + longest(next) <= MAX_TEXT =>
+            {
                 quoted |= q;
-                texts = texts
-                    .iter()
-                    .flat_map(|head| next.iter().map(move |tail| format!("{head}{tail}")))
-                    .collect();
+                if let [tail] = next.as_slice() {
+                    texts.iter_mut().for_each(|head| head.push_str(tail));
+                } else {
+                    texts = texts
+                        .iter()
+                        .flat_map(|head| next.iter().map(move |tail| format!("{head}{tail}")))
+                        .collect();
+                }
             }
             Piece::Text { .. } => {
                 return Some(Value::Unknown {
@@ -287,6 +313,10 @@ fn joined(pieces: &[Piece]) -> Option<Value> {
     }
 }
 
+fn longest(texts: &[String]) -> usize {
+    texts.iter().map(String::len).max().unwrap_or_default()
+}
+
 fn singles(pieces: &[Piece]) -> bool {
     pieces
         .iter()
@@ -298,7 +328,9 @@ fn literal_start(pieces: &[Piece]) -> String {
     let mut out = String::new();
     for piece in pieces {
         match piece {
-            Piece::Text { texts, .. } if texts.len() == 1 => out.push_str(&texts[0]),
+            Piece::Text { texts, .. } if texts.len() == 1 && out.len() + texts[0].len() <= MAX_TEXT => {
+                out.push_str(&texts[0]);
+            }
             Piece::Unknown { prefix, .. } => {
                 out.push_str(prefix);
                 break;

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use super::Value;
 
+/// At most this many variables are remembered.
+const MAX_VARIABLES: usize = 256;
+
 /// The state that one command hands to the next.
 #[derive(Clone, Debug, Default)]
 pub struct State {
@@ -20,6 +23,8 @@ pub struct State {
     pub in_function: bool,
     /// Variables may have been assigned whose names are not known.
     pub opaque: bool,
+    /// More variables were assigned than are remembered.
+    pub crowded: bool,
     /// Variables of the script that are part of the environment of what it runs.
     pub exported: HashSet<String>,
     /// An earlier command may have changed files.
@@ -48,7 +53,12 @@ impl State {
         } else {
             value
         };
-        self.variables.insert(name.to_owned(), value);
+        if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
+            self.variables.insert(name.to_owned(), value);
+        } else {
+            self.crowded = true;
+            self.opaque = true;
+        }
     }
 
     /// Makes a variable read-only.
@@ -114,6 +124,7 @@ impl State {
             self.cwd = None;
         }
         self.opaque |= other.opaque;
+        self.crowded |= other.crowded;
         self.after_child(&other);
         self.exported.extend(other.exported);
         self.frozen.extend(other.frozen);

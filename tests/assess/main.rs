@@ -1,8 +1,9 @@
-//! What shell scripts would do, told as stories over a person's machine in miniature.
+//! What calls would do, told as stories over a person's machine in miniature.
 //!
 //! Each test says one thing that a person relies on. What one command alone does is told by the catalog's own examples,
 //! which are run here too.
 
+mod bypasses;
 mod examples;
 mod files;
 mod invariants;
@@ -11,6 +12,7 @@ mod repositories;
 mod shell;
 #[path = "../support/mod.rs"]
 mod support;
+mod tools;
 
 use countersign::effect::{Assessment, Effect};
 use countersign::report;

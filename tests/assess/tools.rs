@@ -1,11 +1,9 @@
 //! Calls of every tool but the shell, judged in a small project: at least, and at most, this tier.
 
-mod support;
-
+use crate::support::Machine;
 use countersign::assess::assess;
 use countersign::effect::Tier::{self, Critical, High, Low, Medium, Safe};
 use countersign::wire::event::classify_event;
-use support::Machine;
 
 /// The tool, its input (`/home/dev` is the machine's home), the lowest and the highest tier, and why.
 type Case = (&'static str, &'static str, Tier, Tier, &'static str);

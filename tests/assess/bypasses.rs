@@ -1,12 +1,10 @@
 //! Ways around the judgement that once worked, each with what went wrong. None may ever be let through again, and what
 //! stands beside each as harmless must stay so.
 
-mod support;
-
 use std::os::unix::fs::symlink;
 
+use crate::support::{Machine, assess};
 use countersign::effect::Tier;
-use support::{Machine, assess};
 
 /// Fails with every command of the table that is safe and proven.
 fn never_let_through(machine: &Machine, table: &[&str]) {

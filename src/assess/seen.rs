@@ -1,0 +1,91 @@
+//! What one assessment has learned of the machine, so that nothing is asked twice, and how much more it may ask.
+//!
+//! The machine does not change while a call is assessed: nothing is run. `bash` and `roles` ask through it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::bash::Gathered;
+use crate::effect::{Action, Effect};
+use crate::facts::{Facts, Found};
+use crate::shell::expansion::PatternPart;
+
+/// At most this many different paths are looked at in one call.
+const MAX_LOOKS: usize = 1500;
+/// So many entries of a walk cost as much as one look.
+const ENTRIES_PER_LOOK: usize = 16;
+
+/// The names that a pattern matches, where that is known.
+type Matches = Option<Vec<String>>;
+/// A pattern, and the directory that it is matched in.
+type Glob = (Vec<PatternPart>, Option<PathBuf>);
+
+#[derive(Default)]
+pub struct Seen {
+    looks: usize,
+    globs: RefCell<HashMap<Glob, Matches>>,
+    found: HashMap<String, Found>,
+    effects: HashMap<(Action, PathBuf), Rc<[Effect]>>,
+    walks: HashMap<Walk, Rc<Gathered>>,
+}
+
+/// A walk through a directory, and which of its files count.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Walk {
+    pub root: PathBuf,
+    /// Names that begin with a dot too.
+    pub hidden: bool,
+    /// Patterns for the names of files, one of which must fit; empty: every file.
+    pub names: Vec<String>,
+    /// An earlier command may have made links.
+    pub relinked: bool,
+}
+
+impl Seen {
+    /// The names that a pattern matches, worked out by `matches` the first time.
+    pub fn matches(&self, pattern: &[PatternPart], cwd: Option<&Path>, matches: impl FnOnce() -> Matches) -> Matches {
+        let key = (pattern.to_vec(), cwd.map(Path::to_path_buf));
+        self.globs.borrow_mut().entry(key).or_insert_with(matches).clone()
+    }
+
+    /// Where a bare name is found.
+    pub fn find(&mut self, name: &str, facts: &Facts) -> Found {
+        if let Some(found) = self.found.get(name) {
+            return found.clone();
+        }
+        let found = facts.find(name);
+        self.found.insert(name.to_owned(), found.clone());
+        found
+    }
+
+    /// The effects of an action on a path, if they were worked out before.
+    pub fn effects(&self, action: Action, path: &Path) -> Option<Rc<[Effect]>> {
+        self.effects.get(&(action, path.to_path_buf())).cloned()
+    }
+
+    pub fn keep_effects(&mut self, action: Action, path: &Path, effects: &Rc<[Effect]>) {
+        self.effects.insert((action, path.to_path_buf()), Rc::clone(effects));
+    }
+
+    /// What a walk met, if it was made before.
+    pub fn walk(&self, walk: &Walk) -> Option<Rc<Gathered>> {
+        self.walks.get(walk).cloned()
+    }
+
+    pub fn keep_walk(&mut self, walk: Walk, below: &Rc<Gathered>) {
+        self.walks.insert(walk, Rc::clone(below));
+    }
+
+    /// Counts the entries that a walk saw.
+    pub fn walked(&mut self, entries: usize) {
+        self.looks += entries / ENTRIES_PER_LOOK;
+    }
+
+    /// Counts one more look at the machine; `false` once there were too many.
+    pub fn look(&mut self) -> bool {
+        self.looks += 1;
+        self.looks <= MAX_LOOKS
+    }
+}
