@@ -133,3 +133,6 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
