@@ -87,3 +87,6 @@ fn located(target: &str, facts: &Facts) -> Option<PathBuf> {
         None => facts.project.first().map(|root| root.join(target)),
     }
 }
+
+#[cfg(test)]
+mod tests;

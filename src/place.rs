@@ -825,3 +825,6 @@ fn starts_with(names: &[&str], entry: &str) -> bool {
     let mut names = names.iter();
     entry.split('/').all(|part| names.next() == Some(&part))
 }
+
+#[cfg(test)]
+mod tests;

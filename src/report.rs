@@ -127,3 +127,6 @@ fn place_note(action: Action, place: Place) -> Option<&'static str> {
         Place::Secret => Some("secret"),
     }
 }
+
+#[cfg(test)]
+mod tests;

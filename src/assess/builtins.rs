@@ -10,7 +10,7 @@ use crate::effect::Action;
 use crate::facts::Kind;
 use crate::place;
 use crate::shell::state::State;
-use crate::shell::{Arg, Value};
+use crate::shell::{Arg, Value, is_identifier};
 
 /// What a command of this name may change of the state that later commands are read in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ pub fn after(entry: &str, args: &[Arg], gathered: &mut Gathered, state: &mut Sta
             let names = words
                 .iter()
                 .filter_map(|arg| arg.value.literal())
-                .filter(|text| is_name(text));
+                .filter(|text| is_identifier(text));
             names
                 .chain(["REPLY", "OPTARG", "OPTIND", "MAPFILE"])
                 .for_each(|name| state.forget(name));
@@ -166,12 +166,6 @@ pub fn after(entry: &str, args: &[Arg], gathered: &mut Gathered, state: &mut Sta
         )
     });
     state.relinked |= changes && !is_builtin(entry) && !MAKES_NO_LINKS.contains(&entry);
-}
-
-fn is_name(text: &str) -> bool {
-    let mut chars = text.chars();
-    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// The directory after `cd` or `pushd`, where it is known.
@@ -217,7 +211,7 @@ pub fn assigned(arg: &Arg) -> Option<(String, Option<Value>)> {
         Some((name, _)) => (name, Some(arg.value.without_prefix(name.len() + 1))),
         None => (text.as_str(), None),
     };
-    is_name(name).then(|| (name.to_owned(), value))
+    is_identifier(name).then(|| (name.to_owned(), value))
 }
 
 fn declare(entry: &str, words: &[Arg], gathered: &mut Gathered, state: &mut State, work: &Work<'_>) {

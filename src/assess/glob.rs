@@ -217,3 +217,6 @@ fn fits_char(token: &Token, c: char) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

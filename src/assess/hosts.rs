@@ -1,7 +1,7 @@
 //! How far a connection reaches: this machine, a known host, or one seen for the first time.
 
 use super::bash::{Gathered, Work};
-use super::{paths, roles};
+use super::roles;
 use crate::effect::{Action, EffectSpec, Reach};
 use crate::shell::state::State;
 use crate::shell::{Arg, Value};
@@ -57,7 +57,6 @@ pub fn url(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
             span: arg.span,
         };
         roles::path(Action::Read, &file, state, work, gathered);
-        let _ = paths::absolute;
         return;
     }
     let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));

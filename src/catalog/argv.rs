@@ -7,7 +7,7 @@ use catalog_spec::{Style, Times};
 
 use super::blob::{Node, Opt, Slot, When};
 use super::{Inner, Misread, Reading, Role, Use, grammar};
-use crate::shell::{Arg, Span, Value};
+use crate::shell::{Arg, Span, Value, is_identifier};
 
 /// Reads `args`, whose first word is the name that `node` is the entry of.
 pub fn read(node: Node, args: &[Arg]) -> Reading {
@@ -630,9 +630,7 @@ fn is_assignable(value: &Value) -> bool {
     let plain = |text: &String, whole: bool| {
         let (name, rest) = text.split_at(text.find('=').unwrap_or(text.len()));
         let name = name.strip_suffix('+').filter(|_| !rest.is_empty()).unwrap_or(name);
-        let mut letters = name.bytes();
-        let first = letters.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
-        first && letters.all(|b| b.is_ascii_alphanumeric() || b == b'_') && (whole || !rest.is_empty())
+        is_identifier(name) && (whole || !rest.is_empty())
     };
     match value {
         Value::Literal(text) => plain(text, true),

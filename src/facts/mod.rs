@@ -15,6 +15,8 @@ use std::path::{Component, Path, PathBuf};
 const MAX_NAMES: usize = 4096;
 /// At most this many entries of a tree are looked at.
 const MAX_TREE: usize = 4096;
+/// At most this many links that lead to nothing are followed one after another, as many as the kernel follows.
+const MAX_LINKS: usize = 40;
 
 /// A file up to this size, in bytes, is read as text.
 const MAX_TEXT: u64 = 64 * 1024;
@@ -238,6 +240,11 @@ fn top_level(cwd: &Path) -> PathBuf {
 }
 
 fn real_path(path: &Path) -> PathBuf {
+    resolved(path, MAX_LINKS)
+}
+
+/// The path with its links resolved; past `links` dangling ones by its names alone.
+fn resolved(path: &Path, links: usize) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
     }
@@ -247,16 +254,22 @@ fn real_path(path: &Path) -> PathBuf {
         let prefix: PathBuf = components[..count].iter().collect();
         if let Ok(real) = fs::canonicalize(&prefix) {
             let rest: PathBuf = components[count..].iter().collect();
-            return follow_dangling(&real, &rest).unwrap_or_else(|| crate::place::normalize(&real.join(rest)));
+            return match through_dangling(&real, &rest) {
+                Some(target) if links > 0 => resolved(&target, links - 1),
+                Some(target) => crate::place::normalize(&target),
+                None => crate::place::normalize(&real.join(rest)),
+            };
         }
     }
     crate::place::normalize(path)
 }
 
 /// A symbolic link whose target is missing still says where a write would land.
-fn follow_dangling(dir: &Path, rest: &Path) -> Option<PathBuf> {
+fn through_dangling(dir: &Path, rest: &Path) -> Option<PathBuf> {
     let mut components = rest.components();
-    let first = dir.join(components.next()?);
-    let target = fs::read_link(&first).ok()?;
-    Some(crate::place::normalize(&dir.join(target).join(components.as_path())))
+    let target = fs::read_link(dir.join(components.next()?)).ok()?;
+    Some(dir.join(target).join(components.as_path()))
 }
+
+#[cfg(test)]
+mod tests;

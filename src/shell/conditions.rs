@@ -2,6 +2,7 @@
 
 use super::ast::{Condition, Part, Word};
 use super::cursor::{MAX_TERMS, Parsed, Parser};
+use super::is_identifier;
 use super::words::{Place, ends_word_list};
 
 /// How many terms were read: the tree nests once a term.
@@ -90,7 +91,7 @@ impl<'a> Parser<'a> {
                 return self.refuse("test operator");
             }
             let operand = self.test_word()?;
-            if operator == "-v" && !operand.as_bare_literal().is_some_and(is_name) {
+            if operator == "-v" && !operand.as_bare_literal().is_some_and(is_identifier) {
                 return self.refuse("test -v of more than a name");
             }
             self.skip_blanks();
@@ -145,11 +146,6 @@ impl<'a> Parser<'a> {
         }
         self.word(Place::Test)
     }
-}
-
-fn is_name(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Whether a word is a plain integer or one expansion: bash evaluates anything else as a formula.

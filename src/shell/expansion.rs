@@ -165,14 +165,11 @@ fn piece(part: &Part, state: &State, around: &dyn Surroundings, quoted: bool) ->
             }]
         }
         Part::Glob(text) => vec![Piece::Glob(text.clone())],
-        Part::Brace(alternatives) => {
-            // Only where braces are not expanded: the text is as good as unknown.
-            let _ = alternatives;
-            vec![Piece::Unknown {
-                prefix: String::new(),
-                single: quoted,
-            }]
-        }
+        // Only where braces are not expanded: the text is as good as unknown.
+        Part::Brace(_) => vec![Piece::Unknown {
+            prefix: String::new(),
+            single: quoted,
+        }],
         Part::Tilde(None) => match around.home(state) {
             Some(home) => vec![Piece::Text {
                 texts: vec![home],
@@ -231,9 +228,10 @@ fn value_piece(value: Value, quoted: bool) -> Piece {
             prefix: String::new(),
             single: false,
         },
-        Value::Unknown { prefix, single } => Piece::Unknown {
+        // Whatever a variable holds, inside quotes it is one word.
+        Value::Unknown { prefix, single: _ } => Piece::Unknown {
             prefix: if quoted { prefix } else { String::new() },
-            single: single && quoted,
+            single: quoted,
         },
     }
 }
@@ -340,3 +338,6 @@ fn literal_start(pieces: &[Piece]) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,3 +24,9 @@ pub use ast::Span;
 pub use parser::{MAX_BYTES, Refusal, parse};
 pub use scan::scan;
 pub use value::{Arg, Value};
+
+/// Whether a text is the plain name of a variable.
+pub fn is_identifier(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

@@ -144,3 +144,6 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@
 
 use super::ast::{Part, Word};
 use super::cursor::{MAX_RANGED, Parsed, Parser, is_word_end};
+use super::is_identifier;
 use super::parser::End;
 use super::quotes::Context;
 
@@ -431,9 +432,7 @@ fn is_assignment_like(parts: &[Part]) -> bool {
     let Some((name, _)) = text.split_once('=') else {
         return false;
     };
-    let name = name.strip_suffix('+').unwrap_or(name);
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    is_identifier(name.strip_suffix('+').unwrap_or(name))
 }
 
 fn is_first_equals(parts: &[Part]) -> bool {

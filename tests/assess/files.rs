@@ -151,6 +151,11 @@ fn a_walk_over_a_directory_reads_the_secrets_that_lie_in_it() {
         "safe",
         &["grep -r x src", "rg x", "grep -r --include='*.rs' x ."],
     );
+    all(
+        &machine,
+        "high",
+        &["grep -r --include='*.env' x .", "grep -r --include='.e*' x ."],
+    );
     machine.write("src/deep/er/server.pem", "key\n");
     all(&machine, "high", &["grep -r x src", "rg x"]);
 }
@@ -170,12 +175,20 @@ fn a_link_is_judged_by_what_it_names_and_by_its_own_name() {
     machine.link("hosts", "/etc/hosts");
     machine.link("rc", machine.home().join(".bashrc"));
     machine.link("nowhere", machine.home().join(".ssh/authorized_keys"));
+    machine.link("second", machine.home().join(".bashrc"));
+    machine.link("first", "second");
     machine.link("up", "..");
     all(&machine, "safe", &["cat hosts"]);
     all(
         &machine,
         "critical",
-        &["echo x > hosts", "echo x > rc", "echo x > nowhere", "rm -rf up/"],
+        &[
+            "echo x > hosts",
+            "echo x > rc",
+            "echo x > nowhere",
+            "echo x > first",
+            "rm -rf up/",
+        ],
     );
     all(&machine, "high", &["cat nowhere", "cat up/.ssh/id_rsa"]);
 }

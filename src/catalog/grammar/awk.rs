@@ -5,8 +5,8 @@
 //! true awk and busybox do. Where one of them would see a regular expression and another a division, it refuses.
 //! Sources: the gawk 5 manual, POSIX, the grammars of the four.
 
-use super::{DEPTH, Reading, Role, discloses_environment, executes, is_identifier, names, regex};
-use crate::shell::Span;
+use super::{DEPTH, Reading, Role, discloses_environment, executes, names, regex};
+use crate::shell::{Span, is_identifier};
 
 /// Functions that compute, or act on streams the program opened itself.
 const FUNCTIONS: &[&str] = &[

@@ -6,10 +6,10 @@
 
 use super::env::is_assignment;
 use super::words::{Known, is_one_word, options};
-use super::{Reading, Role, discloses_environment, doubt, is_identifier, uses};
+use super::{Reading, Role, discloses_environment, doubt, uses};
 use crate::catalog::environment::{self, EnvRisk};
 use crate::effect::{Action, EffectSpec, Undo};
-use crate::shell::{Arg, Value};
+use crate::shell::{Arg, Value, is_identifier};
 
 /// Whether a script may set this variable without changing what anything else does.
 fn is_own(name: &str) -> bool {

@@ -4,8 +4,8 @@
 //! subscript of `-v` and zsh in the descriptor of `-t`. A word that is not known may turn out to be one of these, so
 //! two such words never stand side by side.
 
-use super::{Reading, Role, doubt, is_identifier, uses, words::is_one_word};
-use crate::shell::Arg;
+use super::{Reading, Role, doubt, uses, words::is_one_word};
+use crate::shell::{Arg, is_identifier};
 
 const OF_PATH: &[&str] = &[
     "-b", "-c", "-d", "-e", "-f", "-g", "-G", "-h", "-k", "-L", "-N", "-O", "-p", "-r", "-s", "-S", "-u", "-w", "-x",

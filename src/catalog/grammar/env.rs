@@ -4,8 +4,8 @@
 //! Source: the GNU coreutils 9.1 manual.
 
 use super::words::{Known, options};
-use super::{Inner, Reading, Role, discloses_environment, doubt, is_identifier, uses};
-use crate::shell::{Arg, Value};
+use super::{Inner, Reading, Role, discloses_environment, doubt, uses};
+use crate::shell::{Arg, Value, is_identifier};
 
 const ENV: Known = Known {
     program: "env",

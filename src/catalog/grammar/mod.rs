@@ -108,11 +108,6 @@ fn executes(reading: &mut Reading) {
     });
 }
 
-fn is_identifier(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-}
-
 #[cfg(test)]
 mod support;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::*;
 use crate::shell::{Arg, Value};
 use proptest::prelude::*;
 
-/// Scripts that only print; each is also run under strace by hand when the reader changes.
+/// Scripts that only print.
 const SED: &[&str] = &[
     "p",
     "1,20p",

@@ -1,0 +1,48 @@
+//! The built program, started in a home of its own.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A home with one project in it; removed when dropped.
+pub struct Home {
+    dir: TempDir,
+}
+
+impl Home {
+    pub fn new() -> Self {
+        let home = Home {
+            dir: tempfile::tempdir().expect("a home"),
+        };
+        std::fs::create_dir_all(home.project().join("src")).expect("directories");
+        std::fs::write(home.project().join("README.md"), "hello\n").expect("a file");
+        home
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.dir.path().canonicalize().expect("a path").join("app")
+    }
+
+    /// Runs the program in the project with this input, and nothing of this process's environment.
+    pub fn run(&self, arguments: &[&str], input: &[u8]) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
+            .args(arguments)
+            .env_clear()
+            .env("HOME", self.dir.path())
+            .env("PATH", "/usr/bin:/bin")
+            .env("CLAUDE_PROJECT_DIR", self.project())
+            .current_dir(self.project())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program");
+        // It may end without reading.
+        let written = child.stdin.take().expect("its input").write_all(input);
+        let output = child.wait_with_output().expect("its output");
+        assert!(written.is_ok() || !output.status.success(), "{written:?}");
+        output
+    }
+}
