@@ -21,10 +21,20 @@ pub fn effects(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> 
         _ => work.facts.real(path),
     };
     let lexical = place::normalize(path);
+    // What `/dev/stdin` leads to was judged where it was opened.
+    let real = match place::of(&lexical, work.facts, purpose) {
+        Place::Nowhere if lexical == path => lexical.clone(),
+        _ => real,
+    };
     let mut places = vec![at(&lexical, &real, work.facts, purpose)];
     let by_real = at(&real, &real, work.facts, purpose);
     if !places.contains(&by_real) {
         places.push(by_real);
+    }
+    let is_git_config =
+        real.file_name().is_some_and(|name| name == "config") && real.components().any(|c| c.as_os_str() == ".git");
+    if action == Action::Read && is_git_config && work.facts.holds_password(&real) {
+        places.push(Place::Secret);
     }
     let undo = match purpose {
         Purpose::Look => Undo::Nothing,

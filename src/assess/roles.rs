@@ -12,6 +12,8 @@ use crate::place::{self, Purpose};
 use crate::shell::state::State;
 use crate::shell::{Arg, Value};
 
+/// At most this many words of one call are looked through for secrets, each with everything below it.
+const MAX_WALKS: usize = 64;
 /// At most this many directories are looked through for one word, those that links lead to included.
 const MAX_LINKED: usize = 32;
 
@@ -231,6 +233,13 @@ fn tree(arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>, gat
 
 /// Notes the secrets below a directory, and what links below it lead to, each directory once.
 fn walk(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>, gathered: &mut Gathered) {
+    work.walks += 1;
+    if work.walks > MAX_WALKS {
+        return gathered.doubt(
+            "more directories are read than are looked through for secrets",
+            arg.span,
+        );
+    }
     let mut seen: Vec<PathBuf> = Vec::new();
     let mut roots = vec![root];
     while let Some(root) = roots.pop() {

@@ -2,7 +2,7 @@
 //!
 //! The caller runs the substitutions that stand inside a word; here their output is unknown.
 
-use super::ast::{Parameter, ParameterOperation, Part, Word};
+use super::ast::{Parameter, ParameterOperation, Part, Script, Word};
 use super::state::State;
 use super::value::{Arg, Value};
 
@@ -15,6 +15,8 @@ const MAX_BRACES: usize = 256;
 pub trait Surroundings {
     /// The value of a variable that the script did not assign, where it is known.
     fn variable(&self, name: &str, state: &State) -> Option<String>;
+    /// What a command substitution puts in its place, where it is known.
+    fn output(&self, script: &Script, state: &State) -> Option<String>;
     /// The home directory that `~` means.
     fn home(&self, state: &State) -> Option<String>;
     /// The names that a pattern matches, sorted; the pattern itself where none does; `None` where that is not known.
@@ -82,16 +84,14 @@ pub fn expand_single(word: &Word, state: &State, around: &dyn Surroundings) -> V
 fn braces(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
     let mut out: Vec<Vec<Part>> = vec![Vec::new()];
     for part in parts {
-        let choices: Vec<Vec<Part>> = match part {
-            Part::Brace(alternatives) => {
-                let mut all = Vec::new();
-                for alternative in alternatives {
-                    all.extend(braces(alternative)?);
-                }
-                all
-            }
-            other => vec![vec![other.clone()]],
+        let Part::Brace(alternatives) = part else {
+            out.iter_mut().for_each(|head| head.push(part.clone()));
+            continue;
         };
+        let mut choices = Vec::new();
+        for alternative in alternatives {
+            choices.extend(braces(alternative)?);
+        }
         if out.len() * choices.len() > MAX_BRACES {
             return None;
         }
@@ -129,10 +129,13 @@ fn piece(part: &Part, state: &State, around: &dyn Surroundings, quoted: bool) ->
             out
         }
         Part::Parameter(parameter) => vec![parameter_piece(parameter, state, around, quoted)],
-        Part::CommandSubstitution(_) => vec![Piece::Unknown {
-            prefix: String::new(),
-            single: quoted,
-        }],
+        Part::CommandSubstitution(script) => match around.output(script, state) {
+            Some(text) => vec![value_piece(Value::Literal(text), quoted)],
+            None => vec![Piece::Unknown {
+                prefix: String::new(),
+                single: quoted,
+            }],
+        },
         Part::Arithmetic(_) => vec![Piece::Unknown {
             prefix: String::new(),
             single: true,
@@ -259,6 +262,10 @@ fn joined(pieces: &[Piece]) -> Option<Value> {
         match piece {
             Piece::Text { texts: next, quoted: q } if texts.len() * next.len() <= MAX_ALTERNATIVES => {
                 quoted |= q;
+                if let [only] = next.as_slice() {
+                    texts.iter_mut().for_each(|text| text.push_str(only));
+                    continue;
+                }
                 texts = texts
                     .iter()
                     .flat_map(|head| next.iter().map(move |tail| format!("{head}{tail}")))

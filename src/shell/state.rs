@@ -61,17 +61,13 @@ impl State {
         }
     }
 
-    /// What a program that is started now inherits: the directory and the environment, no function and no other variable.
+    /// What a shell that is started now inherits: the directory, no function, and of the variables nobody knows which.
     pub fn for_program(&self) -> State {
         let mut own = State {
             functions: HashSet::new(),
             ..self.clone()
         };
-        for (name, value) in &mut own.variables {
-            if !self.exported.contains(name) {
-                *value = Value::UNKNOWN;
-            }
-        }
+        own.variables.values_mut().for_each(|value| *value = Value::UNKNOWN);
         own
     }
 
