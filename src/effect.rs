@@ -50,7 +50,8 @@ pub struct Assessment {
     /// What was not understood of the script as a whole, beside each step's own doubts.
     pub doubts: Vec<Doubt>,
     pub tier: Tier,
-    /// Each simple command wherever it stands in the script, as its computed words; `None` where one is not known.
+    /// Each simple command wherever it stands in the script, and each that another one runs, as its computed words;
+    /// `None` where one is not known.
     pub commands: Vec<Vec<Option<String>>>,
     /// The script was parsed. `None` for tools that carry no script.
     pub parsed: Option<bool>,

@@ -11,7 +11,8 @@ use super::{git, glob, paths, roles};
 use crate::catalog::environment::EnvRisk;
 use crate::catalog::{self, Inner, Reading, Role};
 use crate::effect::{Action, Assessment, Doubt, Effect, EffectSpec, Place, Reach, Step, Tier, Undo};
-use crate::facts::{Facts, Found};
+use crate::facts::git::Discovery;
+use crate::facts::{self, Facts, Found};
 use crate::place::{self, Purpose};
 use crate::risk;
 use crate::shell::ast::{
@@ -24,6 +25,8 @@ use crate::shell::{self, Arg, Span, Value};
 
 /// How many wrappers and scripts may stand inside one another.
 const MAX_NESTING: usize = 12;
+/// At most this many words of one command are looked at.
+const MAX_WORDS: usize = 4096;
 /// At most this many steps are assessed in one call.
 const MAX_STEPS: usize = 2000;
 /// At most this many commands of any kind are walked through in one call.
@@ -151,6 +154,19 @@ impl Surroundings for Work<'_> {
             "PWD" => state.cwd.as_ref()?.to_str().map(str::to_owned),
             _ => None,
         }
+    }
+
+    fn output(&self, script: &Script, state: &State) -> Option<String> {
+        let cwd = state.cwd.as_ref().filter(|_| !state.wrote && !state.opaque)?;
+        let directory = match plain_words(script)?.as_slice() {
+            ["pwd"] => cwd.clone(),
+            ["git", "rev-parse", "--show-toplevel"] => match facts::git::discover(cwd) {
+                Discovery::Repository(found) => found.worktree,
+                Discovery::None | Discovery::Suspicious(_) => return None,
+            },
+            _ => return None,
+        };
+        directory.to_str().map(str::to_owned)
     }
 
     fn home(&self, state: &State) -> Option<String> {
@@ -448,8 +464,20 @@ impl<'a> Work<'a> {
             let expanded = expand(word, state, self);
             listed.extend(expanded.iter().map(|arg| arg.value.literal().map(str::to_owned)));
             args.extend(expanded);
+            if args.len() > MAX_WORDS {
+                gathered.doubt("the command has more words than are looked at", span);
+                break;
+            }
         }
+        let reads = args.first().is_some_and(|arg| arg.value.literal() == Some("read"));
         for assignment in assignments {
+            // `IFS= read` says only how that one line is split, and what is read is not known anyway.
+            if reads && assignment.name == "IFS" && matches!(assignment.value, AssignedValue::Scalar(_)) {
+                if let AssignedValue::Scalar(word) = &assignment.value {
+                    self.substitutions(word, state, depth, &mut gathered);
+                }
+                continue;
+            }
             self.assignment(assignment, words.is_empty(), state, depth, &mut gathered);
         }
         if args.is_empty() {
@@ -785,6 +813,10 @@ impl<'a> Work<'a> {
             return;
         }
         let Some(first) = args.first() else { return };
+        if !site.written {
+            let words = args.iter().map(|arg| arg.value.literal().map(str::to_owned));
+            self.commands.push(words.collect());
+        }
         let Some(name) = first.value.literal().map(str::to_owned) else {
             gathered.doubt("which program runs is not known", first.span);
             gathered.unvouched("a program that is not known");
@@ -873,7 +905,7 @@ impl<'a> Work<'a> {
         }
         roles::apply(&uses, &own, self, &mut gathered);
         if entry == "git" {
-            git::check(&own, site.span, self, &mut gathered);
+            git::check(&own, reading.subcommand, site.span, self, &mut gathered);
         }
         if ["sh", "dash"].contains(&entry) && reading.inner.iter().any(nests_subshells) {
             gathered.doubt("a plain sh reads `((` as two subshells", site.span);
@@ -1158,6 +1190,26 @@ enum Program {
     Unknown,
 }
 
+/// The words of a script that is one plain command without redirections.
+fn plain_words(script: &Script) -> Option<Vec<&str>> {
+    let [item] = script.items.as_slice() else { return None };
+    let [stage] = item.first.stages.as_slice() else {
+        return None;
+    };
+    let Command::Simple { assignments, words } = &stage.command else {
+        return None;
+    };
+    let plain = !item.background && item.rest.is_empty() && stage.redirects.is_empty() && assignments.is_empty();
+    plain.then(|| words.iter().map(plain_text).collect()).flatten()
+}
+
+fn plain_text(word: &Word) -> Option<&str> {
+    match word.parts.as_slice() {
+        [Part::Literal(text) | Part::Quoted(text)] => Some(text),
+        _ => None,
+    }
+}
+
 /// Code that comes through a pipe from the network is the network's.
 fn run_from_network(steps: &mut [Step]) {
     for step in steps {
@@ -1221,7 +1273,9 @@ impl Changes {
                     .extend(assignments.iter().map(|assignment| assignment.name.clone()));
                 self.of_words(words);
             }
-            Command::Group(inner) | Command::Subshell(inner) => self.of_script(inner),
+            Command::Group(inner) => self.of_script(inner),
+            // It changes only its own copy.
+            Command::Subshell(_) => {}
             Command::If { branches, otherwise } => {
                 for (condition, body) in branches {
                     self.of_script(condition);

@@ -93,7 +93,7 @@ pub fn widen(uses: &mut [Use], state: &State, facts: &Facts) {
 }
 
 /// Adds what git may run in the directory it is started in.
-pub fn check(state: &State, span: Span, work: &mut Work<'_>, gathered: &mut Gathered) {
+pub fn check(state: &State, subcommand: &str, span: Span, work: &mut Work<'_>, gathered: &mut Gathered) {
     let Some(cwd) = &state.cwd else {
         return refuse("which repository git works in is not known", span, gathered);
     };
@@ -110,6 +110,15 @@ pub fn check(state: &State, span: Span, work: &mut Work<'_>, gathered: &mut Gath
                     span,
                     gathered,
                 );
+            }
+            let shows_addresses =
+                ["remote", "config", "ls-remote"].contains(&subcommand.split(' ').next().unwrap_or_default());
+            if shows_addresses && work.facts.holds_password(&found.common_dir.join("config")) {
+                let spec = EffectSpec {
+                    place: Place::Secret,
+                    ..EffectSpec::of(Action::Disclose)
+                };
+                gathered.effect(spec, "a password in the address of a remote");
             }
             // A bare repository planted below the top directory would be found before the session's own.
             if state.wrote && *cwd != found.worktree {

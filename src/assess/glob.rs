@@ -8,6 +8,9 @@ use crate::shell::expansion::PatternPart;
 /// At most this many paths are matched; past it the answer is not known.
 const MAX_MATCHES: usize = 1024;
 
+/// Longer lists of choices in a pattern, in bytes, are not looked through.
+const MAX_CHOICES: usize = 256;
+
 /// One step of a pattern for a single name.
 enum Token {
     Char(char),
@@ -81,6 +84,9 @@ pub fn name_fits(pattern: &str, name: &str) -> Option<bool> {
     let pattern = pattern.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     if let Some((before, rest)) = pattern.split_once('{') {
         let (choices, after) = rest.split_once('}')?;
+        if choices.len() > MAX_CHOICES {
+            return None;
+        }
         let mut fits = false;
         for choice in choices.split(',') {
             fits |=

@@ -48,12 +48,22 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
         _ => work.facts.real(path),
     };
     let lexical = place::normalize(path);
+    // What `/dev/stdin` leads to was judged where it was opened.
+    let real = match place::of(&lexical, work.facts, purpose) {
+        Place::Nowhere if lexical == path => lexical.clone(),
+        _ => real,
+    };
     let mut places = vec![at(&lexical, &real, work.facts, purpose)];
     let by_real = at(&real, &real, work.facts, purpose);
     // What `/dev/stdin` and `/dev/fd/3` are at the moment is this process's, not the command's.
     let is_descriptor = places == [Place::Nowhere] || lexical.starts_with("/dev/fd");
     if !places.contains(&by_real) && !is_descriptor {
         places.push(by_real);
+    }
+    let is_git_config =
+        real.file_name().is_some_and(|name| name == "config") && real.components().any(|c| c.as_os_str() == ".git");
+    if action == Action::Read && is_git_config && work.facts.holds_password(&real) {
+        places.push(Place::Secret);
     }
     let undo = match purpose {
         Purpose::Look => Undo::Nothing,

@@ -18,6 +18,8 @@ const MAX_TREE: usize = 4096;
 /// At most this many links that lead to nothing are followed one after another, as many as the kernel follows.
 const MAX_LINKS: usize = 40;
 
+/// No system opens a longer path, in bytes: the current directory and a word, each as long as may be.
+const MAX_PATH: usize = 8192;
 /// A file up to this size, in bytes, is read as text.
 const MAX_TEXT: u64 = 64 * 1024;
 
@@ -162,6 +164,21 @@ impl Facts {
         small.then(|| fs::read_to_string(path).ok()).flatten()
     }
 
+    /// Whether a configuration of git holds a URL with a password or a token before its host.
+    pub fn holds_password(&self, path: &Path) -> bool {
+        let with_user = |rest: &str| {
+            rest.split(['/', '"', '\''])
+                .next()
+                .is_some_and(|host| host.contains('@'))
+        };
+        self.text(path).is_some_and(|text| {
+            text.split("http://")
+                .skip(1)
+                .chain(text.split("https://").skip(1))
+                .any(with_user)
+        })
+    }
+
     /// Whether everybody may read it; a path that is not there hides nothing.
     pub fn world_readable(&self, path: &Path) -> bool {
         match fs::metadata(path) {
@@ -248,20 +265,31 @@ fn resolved(path: &Path, links: usize) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
     }
+    if path.as_os_str().len() > MAX_PATH {
+        return crate::place::normalize(path);
+    }
     // The longest part that exists is resolved by the kernel, the rest by its names alone.
     let components: Vec<Component> = path.components().collect();
-    for count in (1..components.len()).rev() {
-        let prefix: PathBuf = components[..count].iter().collect();
-        if let Ok(real) = fs::canonicalize(&prefix) {
-            let rest: PathBuf = components[count..].iter().collect();
-            return match through_dangling(&real, &rest) {
-                Some(target) if links > 0 => resolved(&target, links - 1),
-                Some(target) => crate::place::normalize(&target),
-                None => crate::place::normalize(&real.join(rest)),
-            };
+    let first = |count: usize| components[..count].iter().collect::<PathBuf>();
+    // What is below something that is not there is not there either.
+    let (mut there, mut missing) = (0, components.len());
+    while there + 1 < missing {
+        let middle = there.midpoint(missing);
+        if fs::canonicalize(first(middle)).is_ok() {
+            there = middle;
+        } else {
+            missing = middle;
         }
     }
-    crate::place::normalize(path)
+    let Some(real) = (there > 0).then(|| fs::canonicalize(first(there)).ok()).flatten() else {
+        return crate::place::normalize(path);
+    };
+    let rest: PathBuf = components[there..].iter().collect();
+    match through_dangling(&real, &rest) {
+        Some(target) if links > 0 => resolved(&target, links - 1),
+        Some(target) => crate::place::normalize(&target),
+        None => crate::place::normalize(&real.join(rest)),
+    }
 }
 
 /// A symbolic link whose target is missing still says where a write would land.

@@ -2,7 +2,7 @@
 //!
 //! The caller runs the substitutions that stand inside a word; here their output is unknown.
 
-use super::ast::{Parameter, ParameterOperation, Part, Word};
+use super::ast::{Parameter, ParameterOperation, Part, Script, Word};
 use super::state::State;
 use super::value::{Arg, Value};
 
@@ -17,6 +17,8 @@ const MAX_TEXT: usize = 64 * 1024;
 pub trait Surroundings {
     /// The value of a variable that the script did not assign, where it is known.
     fn variable(&self, name: &str, state: &State) -> Option<String>;
+    /// What a command substitution puts in its place, where it is known.
+    fn output(&self, script: &Script, state: &State) -> Option<String>;
     /// The home directory that `~` means.
     fn home(&self, state: &State) -> Option<String>;
     /// The names that a pattern matches, sorted; the pattern itself where none does; `None` where that is not known.
@@ -149,10 +151,13 @@ fn piece(part: &Part, state: &State, around: &dyn Surroundings, quoted: bool) ->
             out
         }
         Part::Parameter(parameter) => vec![parameter_piece(parameter, state, around, quoted)],
-        Part::CommandSubstitution(_) => vec![Piece::Unknown {
-            prefix: String::new(),
-            single: quoted,
-        }],
+        Part::CommandSubstitution(script) => match around.output(script, state) {
+            Some(text) => vec![value_piece(Value::Literal(text), quoted)],
+            None => vec![Piece::Unknown {
+                prefix: String::new(),
+                single: quoted,
+            }],
+        },
         Part::Arithmetic(_) => vec![Piece::Unknown {
             prefix: String::new(),
             single: true,

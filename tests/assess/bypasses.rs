@@ -84,7 +84,13 @@ fn a_builtin_behind_command_or_builtin_still_changes_the_shell() {
 #[test]
 fn another_shell_does_not_know_the_variables_of_this_one() {
     let machine = Machine::new();
-    never_let_through(&machine, &["x=src/; bash -c 'cat \"${x}../letter.txt\"'"]);
+    never_let_through(
+        &machine,
+        &[
+            "x=src/; bash -c 'cat \"${x}../letter.txt\"'",
+            "false && export NO_COLOR; NO_COLOR=src/; bash -c 'cat \"${NO_COLOR}../letter.txt\"'",
+        ],
+    );
     let_through(
         &machine,
         &["x=README.md; cat \"$x\"", "bash -c 'x=README.md; cat \"$x\"'"],
@@ -244,4 +250,123 @@ fn a_merge_that_is_only_shown_may_run_a_merge_driver() {
         ],
     );
     let_through(&machine, &["git show --diff-merges=first-parent"]);
+}
+
+#[test]
+fn the_password_in_the_address_of_a_remote_is_a_secret() {
+    let machine = Machine::new();
+    let shown = [
+        "git remote -v",
+        "git remote get-url origin",
+        "git config --get remote.origin.url",
+        "cat .git/config",
+    ];
+    machine.git(&["remote", "add", "origin", "https://example.invalid/a/b"]);
+    let_through(&machine, &shown);
+    machine.git(&["remote", "set-url", "origin", "https://me:hunter2@example.invalid/a/b"]);
+    never_let_through(&machine, &shown);
+    let_through(&machine, &["git status", "git log -3"]);
+}
+
+#[test]
+fn the_processes_of_a_container_are_listed_without_their_environments() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "docker top web eww",
+            "docker top web -eo pid,environ",
+            "docker container top web auxe",
+            "podman top web environ",
+        ],
+    );
+    let_through(&machine, &["docker top web", "docker port web 80/tcp"]);
+}
+
+#[test]
+fn what_a_known_substitution_stands_for_is_judged_like_its_text() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "cat \"$(git rev-parse --show-toplevel)/../letter.txt\"",
+            "cd $(git rev-parse --show-toplevel)/.. && cat letter.txt",
+            "cat \"$(pwd)/.env\"",
+            "cat $(cd .. && pwd)/letter.txt",
+            "pwd() { echo /home/dev; }; cat \"$(pwd)/letter.txt\"",
+            "f() { cd ..; }; f; cat \"$(pwd)/letter.txt\"",
+        ],
+    );
+    let_through(
+        &machine,
+        &[
+            "cd \"$(git rev-parse --show-toplevel)\" && ls",
+            "cd src && cat \"$(pwd)/main.rs\"",
+            "basename \"$(pwd)\"",
+        ],
+    );
+}
+
+#[test]
+fn everyday_wrappings_do_not_stop_harmless_commands() {
+    let machine = Machine::new();
+    let_through(
+        &machine,
+        &[
+            "diff <(cat README.md) <(cat list.txt)",
+            "comm -12 <(sort README.md) <(sort list.txt)",
+            "echo hi | tee /dev/stderr",
+            "while IFS= read -r line; do echo \"$line\"; done < list.txt",
+            "for f in src/*; do (cd src; ls); head -1 \"$f\"; done",
+        ],
+    );
+    never_let_through(
+        &machine,
+        &[
+            "IFS=/; cat list.txt",
+            "IFS= read -r PATH < list.txt",
+            "cat /dev/stdin < ../letter.txt",
+            "for d in a b; do (cd ..; cat letter.txt); done",
+            "tee /dev/fd/3",
+        ],
+    );
+}
+
+#[test]
+fn huge_scripts_are_judged_in_a_moment() {
+    let machine = Machine::new();
+    let scripts = [
+        format!("echo {}", "'a'\"b\"".repeat(8000)),
+        format!("cat {}", "/a".repeat(30000)),
+        format!("cat src/{}x", "a/../".repeat(10000)),
+        format!("echo {}", "{a,b}".repeat(5000)),
+        format!("ls {}", "* ".repeat(5000)),
+        "rg x docs; ".repeat(2000),
+    ];
+    for script in &scripts {
+        let started = std::time::Instant::now();
+        assess(&machine, &machine.project(), script);
+        let took = started.elapsed();
+        // Many times what it takes, so that a busy machine does not fail it; it once took minutes.
+        assert!(took.as_secs() < 10, "{took:?}: {}", &script[..20]);
+    }
+}
+
+#[test]
+fn what_a_wrapper_runs_is_among_the_commands_that_the_ask_rules_of_the_host_see() {
+    let machine = Machine::new();
+    for command in [
+        "timeout 5 git log",
+        "nice git log",
+        "env NO_COLOR=1 git log",
+        "command git log",
+        "ls | xargs git log",
+        "bash -c 'git log'",
+        "time git log",
+        "$(timeout 5 git log)",
+    ] {
+        let found = assess(&machine, &machine.project(), command);
+        let git = |words: &Vec<Option<String>>| words.first() == Some(&Some("git".to_owned()));
+        assert!(found.commands.iter().any(git), "{command}: {:?}", found.commands);
+    }
 }
