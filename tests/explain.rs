@@ -21,22 +21,39 @@ fn as_json(command: &str) -> Value {
 
 #[test]
 fn each_step_is_shown_with_its_tier_and_what_it_does() {
+    let text = explained(&["cat README.md && mkdir made"], "");
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(
-        explained(&["cat README.md && mkdir made"], ""),
-        "safe  cat README.md\n    reads README.md\nlow  mkdir made\n    writes made\nlow, understood: the host asks\n"
+        lines[..4],
+        [
+            vec!["safe", "cat", "README.md"],
+            vec!["reads", "README.md"],
+            vec!["low", "mkdir", "made"],
+            vec!["writes", "made"]
+        ]
     );
+    assert_eq!(lines.len(), 5, "and one line for the whole: {text}");
 }
 
 #[test]
 fn what_was_not_understood_is_said_with_its_step() {
     let text = explained(&["ls --no-such-option"], "");
-    assert!(text.contains("    not understood: "), "{text}");
-    assert!(text.ends_with("not understood completely: the host asks\n"), "{text}");
+    assert!(text.contains("not understood: `--no-such-option`"), "{text}");
+    let last = text.lines().last().unwrap_or_default();
+    assert!(
+        last.contains("not understood completely") && last.contains("keeps its prompt"),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_is_let_through_is_said() {
-    assert!(explained(&["cat README.md"], "").ends_with("safe, understood: let through without asking\n"));
+    let text = explained(&["cat README.md"], "");
+    let last = text.lines().last().unwrap_or_default();
+    assert!(
+        last.contains("safe and understood") && last.contains("runs without a prompt"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -72,7 +89,7 @@ fn an_event_is_read_from_a_file_and_from_standard_input() {
     let by_input = home.run(&["explain", "--event", "-"], event.as_bytes());
     assert!(by_file.status.success());
     assert_eq!(by_file.stdout, by_input.stdout);
-    assert!(String::from_utf8_lossy(&by_file.stdout).starts_with("safe  cat README.md\n"));
+    assert!(String::from_utf8_lossy(&by_file.stdout).contains("cat README.md\n"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `countersign explain`: what a command would do, step by step, and why.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
@@ -226,8 +227,8 @@ struct Json<'a> {
 
 #[derive(Serialize)]
 struct JsonStep<'a> {
-    program: &'a str,
-    words: &'a [Option<String>],
+    program: Cow<'a, str>,
+    words: Vec<Option<Cow<'a, str>>>,
     tier: &'a str,
     proven: bool,
     span: [u32; 2],
@@ -256,8 +257,8 @@ impl<'a> Json<'a> {
 impl<'a> JsonStep<'a> {
     fn of(step: &'a Step) -> Self {
         JsonStep {
-            program: &step.program,
-            words: &step.words,
+            program: visible(&step.program),
+            words: step.words.iter().map(|word| word.as_deref().map(visible)).collect(),
             tier: step.tier.as_str(),
             proven: step.proven(),
             span: [step.span.start, step.span.end],

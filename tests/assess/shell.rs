@@ -120,7 +120,6 @@ mod variables {
             "x=README; cat ${x}.md",
             "x=README.md; (x=list.txt); cat $x",
             "declare x=README.md; cat $x",
-            "readonly x=README.md; cat $x",
             "for x in README.md; do cat $x; done",
             "x=README.md; eval 'cat $x'",
         ] {
@@ -274,7 +273,8 @@ mod variables {
 }
 
 mod functions {
-    use crate::{Machine, all};
+    use crate::{Machine, all, judged};
+    use countersign::effect::Tier;
 
     #[test]
     fn the_body_of_a_function_is_judged_where_it_is_defined() {
@@ -308,18 +308,22 @@ mod functions {
 
     #[test]
     fn a_function_hides_no_program_that_is_run_past_it() {
-        all(
-            &Machine::new(),
-            "critical",
-            &[
-                "rm() { :; }; command rm -rf ~",
-                "rm() { :; }; env rm -rf ~",
-                "rm() { :; }; timeout 5 rm -rf ~",
-                "rm() { :; }; bash -c 'rm -rf ~'",
-                "rm() { :; }; /bin/rm -rf ~",
-                "rm() { :; }; nice rm -rf ~",
-            ],
-        );
+        let machine = Machine::new();
+        for command in [
+            "rm() { :; }; command rm -rf ~",
+            "rm() { :; }; env rm -rf ~",
+            "rm() { :; }; timeout 5 rm -rf ~",
+            "rm() { :; }; bash -c 'rm -rf ~'",
+            "rm() { :; }; /bin/rm -rf ~",
+            "rm() { :; }; nice rm -rf ~",
+        ] {
+            let found = judged(&machine, command);
+            assert!(
+                !found.proven(),
+                "a function that takes a program's name is a doubt: {command}"
+            );
+            assert_eq!(found.tier, Tier::Critical, "{command}");
+        }
     }
 
     #[test]

@@ -107,7 +107,7 @@ fn a_filter_of_names_fits_as_grep_and_ripgrep_take_it() {
         ("?.rs", "a.rs", Some(true)),
         ("[ab].rs", "c.rs", Some(false)),
         ("a.rs", "a.rs", Some(true)),
-        ("*.{rs,toml}", "a.rs", None),
+        ("*.{rs,toml}", "a.rs", Some(true)),
         ("!*.rs", "a.rs", None),
         ("src/*.rs", "a.rs", None),
         ("[", "a", None),
