@@ -109,7 +109,7 @@ fn a_filter_of_names_fits_as_grep_and_ripgrep_take_it() {
         ("a.rs", "a.rs", Some(true)),
         ("*.{rs,toml}", "a.rs", Some(true)),
         ("!*.rs", "a.rs", None),
-        ("src/*.rs", "a.rs", None),
+        ("src/*.rs", "a.rs", Some(true)),
         ("[", "a", None),
     ] {
         assert_eq!(name_fits(pattern, name), fits, "{pattern} {name}");
