@@ -10,6 +10,14 @@ impl Surroundings for Around {
         (name == "HOME").then(|| "/home/dev".to_owned())
     }
 
+    fn output(&self, _: &Script, _: &State) -> Option<String> {
+        None
+    }
+
+    fn keeps(&self, _: usize) -> bool {
+        true
+    }
+
     fn home(&self, _: &State) -> Option<String> {
         Some("/home/dev".to_owned())
     }
