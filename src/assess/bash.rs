@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::builtins::{self, StateChange};
-use super::seen::Seen;
+use super::seen::{Named, Seen};
 use super::{git, glob, paths, roles};
 use crate::catalog::environment::EnvRisk;
 use crate::catalog::{self, Inner, Reading, Role};
@@ -32,7 +32,9 @@ const MAX_STEPS: usize = 2000;
 /// At most this many commands of any kind are walked through in one call.
 const MAX_STAGES: usize = 4000;
 /// What the words of a script may become in bytes, with a little for every word.
-const MAX_EXPANDED: usize = 2 * 1024 * 1024;
+const MAX_EXPANDED: usize = 1024 * 1024;
+/// At most this many commands are guessed of a script that was not understood.
+const MAX_GUESSES: usize = 400;
 
 /// Works out what a script would do.
 pub fn assess(source: &str, cwd: Option<&Path>, facts: &Facts) -> Assessment {
@@ -693,10 +695,11 @@ impl<'a> Work<'a> {
         // What the script may have assigned is its own, but a variable of the session only if it surely was replaced.
         let inherited = self.facts.environment.contains(name);
         let replaced = |value: &Value| !inherited || !matches!(value, Value::Unknown { .. });
-        if state.get(name).is_some_and(replaced) || catalog::environment::printable(name) {
+        let Named { printable, secret } = self.seen.variable(name);
+        if state.get(name).is_some_and(replaced) || printable {
             return;
         }
-        let place = if catalog::environment::secret_name(name) {
+        let place = if secret {
             Place::Secret
         } else if inherited {
             Place::Nowhere
@@ -877,7 +880,7 @@ impl<'a> Work<'a> {
                 self.push(&name, args.to_vec(), gathered, site.span);
             }
             Some(reading) => {
-                let named = Named {
+                let named = Entry {
                     entry: &entry,
                     name: &name,
                     args,
@@ -887,8 +890,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn reading(&mut self, named: Named<'_>, reading: Reading, mut gathered: Gathered, state: &mut State, site: Site) {
-        let Named { entry, name, args } = named;
+    fn reading(&mut self, named: Entry<'_>, reading: Reading, mut gathered: Gathered, state: &mut State, site: Site) {
+        let Entry { entry, name, args } = named;
         for misread in &reading.doubts {
             gathered.doubt(misread.why.clone(), misread.span);
         }
@@ -1104,7 +1107,10 @@ impl<'a> Work<'a> {
         let found = shell::scan(source)
             .into_iter()
             .filter(|words| seen.insert(words.clone()));
-        for words in found.take(MAX_STEPS) {
+        for (number, words) in found.enumerate() {
+            if number == MAX_GUESSES {
+                return self.too_much(Span::default());
+            }
             let span = Span {
                 start: 0,
                 end: u32::try_from(source.len()).unwrap_or(u32::MAX),
@@ -1159,7 +1165,7 @@ impl<'a> Work<'a> {
 }
 
 /// A command that the catalog has read.
-struct Named<'a> {
+struct Entry<'a> {
     /// As the catalog spells its name.
     entry: &'a str,
     /// As it stands in the script.

@@ -255,9 +255,6 @@ pub fn tree(arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>,
     let Some(texts) = arg.value.alternatives() else { return };
     for text in texts.iter().filter(|text| *text != "-") {
         let Some(root) = located(text, state) else { continue };
-        if work.facts.kind(&root) != Kind::Directory {
-            continue;
-        }
         let below = below(root, arg, state, entered, work);
         for effect in &below.effects {
             gathered.effect(effect.spec, effect.target.as_str());
@@ -268,7 +265,7 @@ pub fn tree(arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>,
     }
 }
 
-/// What a walk through this directory meets; a walk is made once.
+/// What a walk meets, where this is a directory; a walk is made once.
 fn below(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>) -> Rc<Gathered> {
     let walk = Walk {
         root: root.clone(),
@@ -280,10 +277,10 @@ fn below(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &m
         return below;
     }
     let mut below = Gathered::default();
-    if work.seen.look() {
-        self::walk(root, arg, state, entered, work, &mut below);
-    } else {
+    if !work.seen.look() {
         work.too_much(arg.span);
+    } else if work.facts.kind(&root) == Kind::Directory {
+        self::walk(root, arg, state, entered, work, &mut below);
     }
     let below = Rc::new(below);
     work.seen.keep_walk(walk, &below);

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::bash::Gathered;
+use crate::catalog::environment;
 use crate::effect::{Action, Effect};
 use crate::facts::{Facts, Found};
 use crate::shell::expansion::PatternPart;
 
 /// At most this many different paths are looked at in one call.
-const MAX_LOOKS: usize = 1500;
+const MAX_LOOKS: usize = 1200;
 /// So many entries of a walk cost as much as one look.
 const ENTRIES_PER_LOOK: usize = 16;
 
@@ -27,8 +28,18 @@ pub struct Seen {
     looks: usize,
     globs: RefCell<HashMap<Glob, Matches>>,
     found: HashMap<String, Found>,
+    variables: RefCell<HashMap<String, Named>>,
     effects: HashMap<(Action, PathBuf), Rc<[Effect]>>,
     walks: HashMap<Walk, Rc<Gathered>>,
+}
+
+/// What the name of a variable says.
+#[derive(Clone, Copy)]
+pub struct Named {
+    /// Its value may be shown.
+    pub printable: bool,
+    /// It looks like a credential's.
+    pub secret: bool,
 }
 
 /// A walk through a directory, and which of its files count.
@@ -48,6 +59,18 @@ impl Seen {
     pub fn matches(&self, pattern: &[PatternPart], cwd: Option<&Path>, matches: impl FnOnce() -> Matches) -> Matches {
         let key = (pattern.to_vec(), cwd.map(Path::to_path_buf));
         self.globs.borrow_mut().entry(key).or_insert_with(matches).clone()
+    }
+
+    pub fn variable(&self, name: &str) -> Named {
+        if let Some(named) = self.variables.borrow().get(name) {
+            return *named;
+        }
+        let named = Named {
+            printable: environment::printable(name),
+            secret: environment::secret_name(name),
+        };
+        self.variables.borrow_mut().insert(name.to_owned(), named);
+        named
     }
 
     /// Where a bare name is found.

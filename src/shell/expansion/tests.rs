@@ -14,12 +14,12 @@ impl Surroundings for Around {
         None
     }
 
-    fn keeps(&self, _: usize) -> bool {
-        true
-    }
-
     fn home(&self, _: &State) -> Option<String> {
         Some("/home/dev".to_owned())
+    }
+
+    fn keeps(&self, _: usize) -> bool {
+        true
     }
 
     fn matches(&self, pattern: &[PatternPart], _: &State) -> Option<Vec<String>> {
