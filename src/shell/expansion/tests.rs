@@ -10,8 +10,16 @@ impl Surroundings for Around {
         (name == "HOME").then(|| "/home/dev".to_owned())
     }
 
+    fn output(&self, _: &Script, _: &State) -> Option<String> {
+        None
+    }
+
     fn home(&self, _: &State) -> Option<String> {
         Some("/home/dev".to_owned())
+    }
+
+    fn keeps(&self, _: usize) -> bool {
+        true
     }
 
     fn matches(&self, pattern: &[PatternPart], _: &State) -> Option<Vec<String>> {
