@@ -592,7 +592,11 @@ impl<'a> Work<'a> {
             gathered.doubt("the file that is redirected is not known", redirect.span);
             return;
         };
+        let twice = matches!(redirect.kind, RedirectKind::WriteBoth(_) | RedirectKind::AppendBoth(_));
         for target in targets {
+            if twice && target.contains(['$', '`']) {
+                gathered.doubt("bash expands the word after `>&` again", redirect.span);
+            }
             if let Some(host) = target
                 .strip_prefix("/dev/tcp/")
                 .or_else(|| target.strip_prefix("/dev/udp/"))

@@ -370,3 +370,10 @@ fn what_a_wrapper_runs_is_among_the_commands_that_the_ask_rules_of_the_host_see(
         assert!(found.commands.iter().any(git), "{command}: {:?}", found.commands);
     }
 }
+
+#[test]
+fn the_word_after_a_redirection_of_both_is_expanded_twice_by_bash() {
+    let machine = Machine::new();
+    let found = assess(&machine, &machine.project(), "echo hi >&'out$(touch p)'");
+    assert!(!found.proven(), "{:?}", found.steps);
+}
