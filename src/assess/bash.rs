@@ -100,10 +100,12 @@ pub struct Gathered {
 }
 
 impl Gathered {
+    /// Something that was not understood.
     pub fn doubt(&mut self, why: impl Into<String>, span: Span) {
         self.doubts.push(Doubt { why: why.into(), span });
     }
 
+    /// Something that the step does; the same twice is once.
     pub fn effect(&mut self, spec: EffectSpec, target: impl Into<String>) {
         let effect = Effect {
             spec,

@@ -34,6 +34,7 @@ const CONTROL_PORTS: &[&str] = &[
     "2375", "2376", "9200", "9229", "10250", "6443", "8001", "2379", "5985", "11211", "6379", "27017",
 ];
 
+/// Connecting to a host that is named alone.
 pub fn host(arg: &Arg, gathered: &mut Gathered) {
     match arg.value.literal() {
         Some(host) => gathered.effect(
@@ -47,6 +48,7 @@ pub fn host(arg: &Arg, gathered: &mut Gathered) {
     }
 }
 
+/// Connecting to what an address names, or reading the file that it names.
 pub fn url(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
     let Some(text) = arg.value.literal() else {
         return unknown(arg, gathered);

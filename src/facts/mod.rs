@@ -137,6 +137,7 @@ impl Facts {
             .any(|dir| dir.is_absolute() && dir.parent().is_some() && path.starts_with(dir))
     }
 
+    /// Whether something has this name, a link that leads to nothing included.
     pub fn exists(&self, path: &Path) -> bool {
         fs::symlink_metadata(path).is_ok()
     }

@@ -34,6 +34,7 @@ pub struct State {
 }
 
 impl State {
+    /// The state of a shell that starts here; `None`: where is not known.
     pub fn in_directory(cwd: Option<PathBuf>) -> Self {
         State {
             cwd,
