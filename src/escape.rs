@@ -30,6 +30,30 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// JSON text with every hidden character written as `\\uXXXX`: the same value to a program, and all of it seen by a person.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    if json.is_ascii()
+        || !json
+            .chars()
+            .any(|character| !character.is_ascii() && is_hidden(character))
+    {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    let mut units = [0; 2];
+    for character in json.chars() {
+        // Hidden ASCII inside a string is escaped already; outside of one it is layout.
+        if character.is_ascii() || !is_hidden(character) {
+            shown.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut units) {
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    }
+    Cow::Owned(shown)
+}
+
 /// Not seen as itself on a terminal, or able to change how its neighbours are seen.
 ///
 /// The ranges are Unicode 16's categories Cc, Cf, Zl and Zp, its Default_Ignorable_Code_Point property, the spaces
@@ -77,6 +101,19 @@ fn is_hidden(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_keeps_its_value_and_shows_no_hidden_character() {
+        let value = serde_json::json!({ "a\u{202e}b": ["\u{200b}", "\u{e0001}", "é", "\n"] });
+        let text = value.to_string();
+        let shown = visible_json(&text);
+        assert!(shown.chars().all(|c| c.is_ascii() || !is_hidden(c)), "{shown}");
+        assert!(
+            shown.contains(r"\u202e") && shown.contains(r"\udb40\udc01") && shown.contains('é'),
+            "{shown}"
+        );
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("JSON"), value);
+    }
 
     #[test]
     fn ordinary_text_is_not_changed_nor_copied() {

@@ -130,6 +130,20 @@ fn nothing_hidden_is_shown_as_itself_in_what_is_for_reading() {
 }
 
 #[test]
+fn a_hidden_character_of_a_word_is_printed_as_an_escape_and_stays_itself_to_a_program() {
+    let word = "a\u{202e}b\u{200b}\u{e0001}";
+    let output = Home::new().run(
+        &["classify"],
+        format!("{}\n", bash(&format!("cat '{word}'"))).as_bytes(),
+    );
+    let printed = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(!printed.contains(['\u{202e}', '\u{200b}', '\u{e0001}']), "{printed:?}");
+    assert!(printed.contains(r"\u202e"), "{printed}");
+    let answer: Value = serde_json::from_str(&printed).expect("JSON");
+    assert_eq!(answer["commands"][0][1], word);
+}
+
+#[test]
 fn the_same_lines_have_the_same_answers() {
     let lines: Vec<String> = [
         "ls -la",

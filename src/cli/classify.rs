@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::assess;
 use crate::effect::{Assessment, Effect};
+use crate::escape::visible_json;
 use crate::facts::Facts;
 use crate::report;
 use crate::wire;
@@ -68,24 +69,18 @@ fn answer(line: &[u8], out: &mut impl Write) -> anyhow::Result<()> {
         Ok(text) => wire::event::classify_event(text).map_err(|error| error.to_string()),
         Err(_) => Err("the line is not UTF-8".to_owned()),
     };
-    match call {
+    let json = match call {
         Ok(call) => {
             let facts = Facts::live(call.cwd.as_deref());
-            let assessment = assess::assess(&call, &facts);
-            serde_json::to_writer(&mut *out, &shown(&assessment))?;
+            serde_json::to_string(&shown(&assess::assess(&call, &facts)))?
         }
-        Err(error) => {
-            serde_json::to_writer(
-                &mut *out,
-                &Failure {
-                    tier: "high",
-                    proven: false,
-                    error,
-                },
-            )?;
-        }
-    }
-    out.write_all(b"\n")?;
+        Err(error) => serde_json::to_string(&Failure {
+            tier: "high",
+            proven: false,
+            error,
+        })?,
+    };
+    writeln!(out, "{}", visible_json(&json))?;
     Ok(())
 }
 

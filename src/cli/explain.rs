@@ -1,6 +1,5 @@
 //! `countersign explain`: what a command would do, step by step, and why.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
@@ -13,7 +12,7 @@ use serde::Serialize;
 use crate::call::Call;
 use crate::decision::Decision;
 use crate::effect::{Step, Tier};
-use crate::escape::visible;
+use crate::escape::{visible, visible_json};
 use crate::facts::Facts;
 use crate::judge::{self, Judgement};
 use crate::pause::{self, Pause};
@@ -48,8 +47,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let judgement = judge::judge(EventKind::PermissionRequest, &call, Wiring::default(), &facts);
     let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &Json::of(&judgement))?;
-        writeln!(out)?;
+        let json = serde_json::to_string_pretty(&Json::of(&judgement))?;
+        writeln!(out, "{}", visible_json(&json))?;
     } else {
         let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         print(&judgement, Paint(colour), &mut out)?;
@@ -227,8 +226,8 @@ struct Json<'a> {
 
 #[derive(Serialize)]
 struct JsonStep<'a> {
-    program: Cow<'a, str>,
-    words: Vec<Option<Cow<'a, str>>>,
+    program: &'a str,
+    words: &'a [Option<String>],
     tier: &'a str,
     proven: bool,
     span: [u32; 2],
@@ -257,8 +256,8 @@ impl<'a> Json<'a> {
 impl<'a> JsonStep<'a> {
     fn of(step: &'a Step) -> Self {
         JsonStep {
-            program: visible(&step.program),
-            words: step.words.iter().map(|word| word.as_deref().map(visible)).collect(),
+            program: &step.program,
+            words: &step.words,
             tier: step.tier.as_str(),
             proven: step.proven(),
             span: [step.span.start, step.span.end],
