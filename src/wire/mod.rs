@@ -34,19 +34,32 @@ impl EventKind {
     }
 }
 
-/// The bytes of a JSON text that stand outside its strings.
+/// The bytes of a JSON text that stand outside its strings. A string is passed over from quote to quote, for a file's
+/// whole content may stand in it.
 fn outside_strings(json: &str) -> impl Iterator<Item = u8> {
-    let (mut inside, mut escaped) = (false, false);
-    json.bytes().filter(move |&byte| {
-        let was_inside = inside;
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if inside => escaped = true,
-            b'"' => inside = !inside,
-            _ => {}
+    let mut rest = json;
+    let pieces = std::iter::from_fn(move || {
+        let (piece, string) = match rest.split_once('"') {
+            Some(split) => split,
+            None if rest.is_empty() => return None,
+            None => (rest, ""),
+        };
+        rest = after_string(string);
+        Some(piece)
+    });
+    pieces.flat_map(str::bytes)
+}
+
+/// What follows the string in whose text this begins; nothing where it does not end.
+fn after_string(mut text: &str) -> &str {
+    while let Some((before, after)) = text.split_once('"') {
+        let backslashes = before.bytes().rev().take_while(|byte| *byte == b'\\').count();
+        if backslashes.is_multiple_of(2) {
+            return after;
         }
-        !was_inside
-    })
+        text = after;
+    }
+    ""
 }
 
 /// Whether a valid JSON text holds a `null` at any depth: no other literal has an `n` in it.
@@ -89,5 +102,7 @@ mod tests {
     fn depth_counts_brackets_outside_strings_only() {
         assert_eq!(depth("1"), 0);
         assert_eq!(depth(r#"{"a":["[[[",{}],"b\"{{":1}"#), 3);
+        assert_eq!(depth(r#"["\\",["\\\"[[",[]]]"#), 3);
+        assert_eq!(depth(r#"["[[["#), 1);
     }
 }

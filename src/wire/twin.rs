@@ -33,17 +33,22 @@ pub enum Standing {
 /// What one event is recognised by: `parts` in this order, each with its length.
 pub fn identity(parts: &[&[u8]]) -> u128 {
     parts.iter().fold(FNV_OFFSET, |hash, part| {
-        let hash = part.len().to_le_bytes().iter().fold(hash, fnv_1a);
-        part.iter().fold(hash, fnv_1a)
+        let hash = mixed(hash, part.len() as u128);
+        part.chunks(16).fold(hash, |hash, chunk| {
+            let mut word = [0; 16];
+            word[..chunk.len()].copy_from_slice(chunk);
+            mixed(hash, u128::from_le_bytes(word))
+        })
     })
 }
 
-/// The 128-bit FNV-1a hash: short, fast, and the same in every build. Nobody gains by a collision here.
+/// As in the 128-bit FNV-1a hash, but sixteen bytes at a time, for an event may be long; turned, so that every bit comes
+/// to count for the slot. Short, and the same in every build. Nobody gains by a collision here.
 const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
-fn fnv_1a(hash: u128, byte: &u8) -> u128 {
-    (hash ^ u128::from(*byte)).wrapping_mul(FNV_PRIME)
+fn mixed(hash: u128, word: u128) -> u128 {
+    (hash ^ word).wrapping_mul(FNV_PRIME).rotate_left(64)
 }
 
 /// Takes the slot of `identity` in `dir`, which is created if need be.
