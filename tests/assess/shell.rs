@@ -274,7 +274,7 @@ mod variables {
 }
 
 mod functions {
-    use crate::{Machine, all};
+    use crate::{Machine, all, does};
 
     #[test]
     fn the_body_of_a_function_is_judged_where_it_is_defined() {
@@ -308,18 +308,16 @@ mod functions {
 
     #[test]
     fn a_function_hides_no_program_that_is_run_past_it() {
-        all(
-            &Machine::new(),
-            "critical",
-            &[
-                "rm() { :; }; command rm -rf ~",
-                "rm() { :; }; env rm -rf ~",
-                "rm() { :; }; timeout 5 rm -rf ~",
-                "rm() { :; }; bash -c 'rm -rf ~'",
-                "rm() { :; }; /bin/rm -rf ~",
-                "rm() { :; }; nice rm -rf ~",
-            ],
-        );
+        for command in [
+            "rm() { :; }; command rm -rf ~",
+            "rm() { :; }; env rm -rf ~",
+            "rm() { :; }; timeout 5 rm -rf ~",
+            "rm() { :; }; bash -c 'rm -rf ~'",
+            "rm() { :; }; /bin/rm -rf ~",
+            "rm() { :; }; nice rm -rf ~",
+        ] {
+            does(&Machine::new(), command, "delete ~");
+        }
     }
 
     #[test]
