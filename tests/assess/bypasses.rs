@@ -135,6 +135,7 @@ fn a_read_only_variable_keeps_its_value_where_a_script_assigns_another() {
         &[
             "readonly x=/home/dev/letter.txt\nx=README.md\ncat \"$x\"",
             "declare -r x=/home/dev/letter.txt\nx=README.md\ncat \"$x\"",
+            "for i in 1 2; do x=README.md\ncat $x; x=/home/dev/letter.txt; readonly x\ndone",
         ],
     );
 }
@@ -376,4 +377,12 @@ fn the_word_after_a_redirection_of_both_is_expanded_twice_by_bash() {
     let machine = Machine::new();
     let found = assess(&machine, &machine.project(), "echo hi >&'out$(touch p)'");
     assert!(!found.proven(), "{:?}", found.steps);
+}
+
+#[test]
+fn a_file_of_the_name_dash_is_a_file_to_those_who_open_it() {
+    let machine = Machine::new();
+    let_through(&machine, &["cat -", "ls | rev -"]);
+    symlink("../.ssh/id_rsa", machine.project().join("-")).expect("a link");
+    never_let_through(&machine, &["rev -", "column -"]);
 }

@@ -273,8 +273,7 @@ mod variables {
 }
 
 mod functions {
-    use crate::{Machine, all, judged};
-    use countersign::effect::Tier;
+    use crate::{Machine, all, does};
 
     #[test]
     fn the_body_of_a_function_is_judged_where_it_is_defined() {
@@ -308,7 +307,6 @@ mod functions {
 
     #[test]
     fn a_function_hides_no_program_that_is_run_past_it() {
-        let machine = Machine::new();
         for command in [
             "rm() { :; }; command rm -rf ~",
             "rm() { :; }; env rm -rf ~",
@@ -317,12 +315,7 @@ mod functions {
             "rm() { :; }; /bin/rm -rf ~",
             "rm() { :; }; nice rm -rf ~",
         ] {
-            let found = judged(&machine, command);
-            assert!(
-                !found.proven(),
-                "a function that takes a program's name is a doubt: {command}"
-            );
-            assert_eq!(found.tier, Tier::Critical, "{command}");
+            does(&Machine::new(), command, "delete ~");
         }
     }
 

@@ -108,8 +108,11 @@ fn a_filter_of_names_fits_as_grep_and_ripgrep_take_it() {
         ("[ab].rs", "c.rs", Some(false)),
         ("a.rs", "a.rs", Some(true)),
         ("*.{rs,toml}", "a.rs", Some(true)),
+        ("*.{rs,toml}", ".env", Some(false)),
+        ("*.{rs,{a,b}}", "a.rs", None),
         ("!*.rs", "a.rs", None),
         ("src/*.rs", "a.rs", Some(true)),
+        ("src/**/.e*", ".env", Some(true)),
         ("[", "a", None),
     ] {
         assert_eq!(name_fits(pattern, name), fits, "{pattern} {name}");
