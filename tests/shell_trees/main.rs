@@ -1,6 +1,7 @@
 //! What the parser makes of each construct, and by which name it refuses what it does not take.
 
 mod print;
+mod realistic;
 
 use countersign::shell::{MAX_BYTES, parse};
 
