@@ -23,6 +23,10 @@ pub fn names(pattern: &str, path: Option<&str>, state: &State, work: &mut Work<'
         roles::path(Action::Inspect, &word(path, work.facts), state, work, gathered);
     }
     let literal = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
+    let rest = &pattern[literal.len()..];
+    if ["..", "{/", ",/"].iter().any(|leaves| rest.contains(leaves)) {
+        gathered.doubt("the pattern may leave the directory that it begins in", Span::default());
+    }
     let directory = literal.rsplit_once('/').map_or("", |(directory, _)| directory);
     let start = match (directory, path) {
         ("", _) if literal.starts_with('/') => "/".to_owned(),
@@ -36,7 +40,14 @@ pub fn names(pattern: &str, path: Option<&str>, state: &State, work: &mut Work<'
 
 /// What `Grep` does: it shows content of every file below.
 pub fn content(path: Option<&str>, filter: Option<&str>, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
-    let filters: Vec<String> = filter.into_iter().map(str::to_owned).collect();
+    // The host splits the filter at blanks, and at commas outside of braces.
+    let filters: Vec<String> = filter
+        .into_iter()
+        .flat_map(str::split_whitespace)
+        .flat_map(|part| part.split(|c| c == ',' && !part.contains('{')))
+        .filter(|part| !part.is_empty() && !part.starts_with('!'))
+        .map(str::to_owned)
+        .collect();
     let entered = Entered {
         hidden: true,
         names: &filters,
@@ -49,6 +60,8 @@ fn word(path: &str, facts: &Facts) -> Arg {
     let home = facts.home.as_deref().and_then(|home| home.to_str());
     let path = match (path.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => format!("{home}/{rest}"),
+        // Here it is a file's name and no standard input.
+        _ if path == "-" => "./-".to_owned(),
         _ => path.to_owned(),
     };
     Arg {

@@ -89,8 +89,8 @@ pub fn path(action: Action, arg: &Arg, state: &State, work: &mut Work<'_>, gathe
         }
     };
     for text in texts {
-        // `-` is the program's own input or output, which no path names.
-        if text == "-" {
+        // `-` is the program's own input or output to most, and the name of a file to a few.
+        if text == "-" && !located(text, state).is_some_and(|path| work.facts.exists(&path)) {
             continue;
         }
         match located(text, state) {

@@ -377,3 +377,11 @@ fn the_word_after_a_redirection_of_both_is_expanded_twice_by_bash() {
     let found = assess(&machine, &machine.project(), "echo hi >&'out$(touch p)'");
     assert!(!found.proven(), "{:?}", found.steps);
 }
+
+#[test]
+fn a_file_of_the_name_dash_is_a_file_to_those_who_open_it() {
+    let machine = Machine::new();
+    let_through(&machine, &["cat -", "ls | rev -"]);
+    symlink("../.ssh/id_rsa", machine.project().join("-")).expect("a link");
+    never_let_through(&machine, &["rev -", "column -"]);
+}
