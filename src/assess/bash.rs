@@ -1242,6 +1242,9 @@ fn forget_assigned(script: &Script, state: &mut State) {
     for name in changes.names {
         state.forget(&name);
     }
+    for name in changes.fixed {
+        state.freeze(&name);
+    }
     if changes.directory {
         state.cwd = None;
     }
@@ -1262,6 +1265,8 @@ pub fn changes_nothing(code: &str) -> bool {
 #[derive(Default, PartialEq)]
 struct Changes {
     names: HashSet<String>,
+    /// Made read-only.
+    fixed: HashSet<String>,
     directory: bool,
     anything: bool,
 }
@@ -1322,7 +1327,13 @@ impl Changes {
         match builtins::state_change(name) {
             StateChange::Nothing => {}
             StateChange::Directory => self.directory = true,
-            StateChange::Names => self.names.extend(words.iter().filter_map(name_in)),
+            StateChange::Names => {
+                let fixes = |word: &Word| name_in(word).is_some_and(|text| text.starts_with('-') && text.contains('r'));
+                if name == "readonly" || name != "read" && words.iter().any(fixes) {
+                    self.fixed.extend(words.iter().filter_map(name_in));
+                }
+                self.names.extend(words.iter().filter_map(name_in));
+            }
             StateChange::Anything => self.anything = true,
         }
     }

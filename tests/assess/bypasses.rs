@@ -135,6 +135,7 @@ fn a_read_only_variable_keeps_its_value_where_a_script_assigns_another() {
         &[
             "readonly x=/home/dev/letter.txt\nx=README.md\ncat \"$x\"",
             "declare -r x=/home/dev/letter.txt\nx=README.md\ncat \"$x\"",
+            "for i in 1 2; do x=README.md\ncat $x; x=/home/dev/letter.txt; readonly x\ndone",
         ],
     );
 }

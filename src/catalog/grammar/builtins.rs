@@ -180,8 +180,7 @@ pub(super) fn export(args: &[Arg], reading: &mut Reading) {
 
 /// `declare`, `local`, `readonly`, `typeset`: `[-rx] NAME[=VALUE] ..`; without names they show variables.
 ///
-/// `-i` and `-n` evaluate what is assigned later and are not listed, neither is `-a` and its like. What is made
-/// read-only keeps its value where the script goes on as if it had assigned another.
+/// `-i` and `-n` evaluate what is assigned later and are not listed, neither is `-a` and its like.
 pub(super) fn declare(args: &[Arg], reading: &mut Reading) {
     const DECLARE: Known = Known {
         program: "declare",
@@ -191,12 +190,6 @@ pub(super) fn declare(args: &[Arg], reading: &mut Reading) {
     let Some((given, names)) = options(&DECLARE, &args[1.min(args.len())..], reading) else {
         return;
     };
-    let fixes = args.first().and_then(|name| name.value.literal()) == Some("readonly");
-    if let Some(name) = names.first()
-        && (fixes || given.iter().any(|option| option.spelling == "-r"))
-    {
-        doubt(reading, name.span, "a later assignment of this variable would fail");
-    }
     if names.is_empty() || given.iter().any(|option| option.spelling == "-p") {
         discloses_environment(reading);
     }
