@@ -913,6 +913,7 @@ impl<'a> Work<'a> {
             git::widen(&mut uses, &own, self.facts);
         }
         roles::apply(&uses, &own, self, &mut gathered);
+        roles::sought(&uses, !reading.inner.is_empty(), &mut gathered);
         if entry == "git" {
             git::check(&own, reading.subcommand, site.span, self, &mut gathered);
         }

@@ -194,8 +194,10 @@ fn destination(name: &str, words: &[Arg], state: &State, work: &Work<'_>) -> Opt
             let by_name = place::normalize(&target);
             (!state.relinked && work.facts.real(&by_name) == work.facts.real(&target)).then_some(by_name)
         }
-        // It fails, and what follows runs where it was.
-        Kind::Missing | Kind::File if !state.wrote => state.cwd.clone(),
+        // It fails, and what follows runs where it was. Outside the project anybody may make the directory meanwhile.
+        Kind::Missing | Kind::File if !state.wrote && work.facts.in_project(&place::normalize(&target)) => {
+            state.cwd.clone()
+        }
         Kind::Directory | Kind::Missing | Kind::File | Kind::Other => None,
     }
 }

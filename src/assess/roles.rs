@@ -229,6 +229,25 @@ fn filters(uses: &[Use]) -> Vec<String> {
         .collect()
 }
 
+/// Content that is looked for under a secret's name counts as that secret, whether or not one is there now.
+pub fn sought(uses: &[Use], runs: bool, gathered: &mut Gathered) {
+    let reads = runs
+        || uses
+            .iter()
+            .any(|used| matches!(used.role, Role::TreeRead | Role::TreeVisible));
+    for used in uses.iter().filter(|used| reads && used.role == Role::TreeFilter) {
+        let pattern = used.arg.value.literal().unwrap_or_default();
+        let name = pattern.rsplit('/').next().unwrap_or_default();
+        if !pattern.starts_with('!') && place::secret_file_name(name) {
+            let spec = EffectSpec {
+                place: Place::Secret,
+                ..EffectSpec::of(Action::Read)
+            };
+            gathered.effect(spec, pattern);
+        }
+    }
+}
+
 /// What ignore files take back from being ignored, which is then read though it is hidden.
 fn taken_back(root: &Path, tree: &Tree, facts: &Facts) -> Vec<String> {
     const IGNORE_FILES: &[&str] = &[".gitignore", ".ignore", ".rgignore", ".fdignore"];
@@ -314,8 +333,17 @@ fn walk(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &mu
         };
         let is_read = |path: &PathBuf| entered.file(path) || !kept.is_empty() && back.file(path);
         let is_secret = |path: &Path, facts: &Facts| place::of(path, facts, Purpose::Look) == Place::Secret;
+        // The files of a directory stand together, so where they are is asked once for all of them.
+        let mut directory: Option<(&Path, bool)> = None;
         for file in tree.files.iter().filter(|path| is_read(path)) {
-            if is_secret(file, work.facts) {
+            let parent = file.parent().unwrap_or(file);
+            let private = match directory {
+                Some((known, private)) if known == parent => private,
+                _ => is_secret(parent, work.facts),
+            };
+            directory = Some((parent, private));
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            if private || place::secret_file_name(&name) {
                 one_path(Action::Read, file, arg, state, work, gathered);
             }
         }

@@ -309,6 +309,36 @@ fn what_a_known_substitution_stands_for_is_judged_like_its_text() {
 }
 
 #[test]
+fn content_that_is_looked_for_under_a_secret_name_counts_as_the_secret_even_where_none_is_there_yet() {
+    let machine = Machine::new();
+    for command in [
+        "find src -name '*.pem' -exec cat {} +",
+        "find docs -iname 'id_rsa*' -exec head -c 99 {} \\;",
+        "rg -g '*.key' BEGIN src",
+        "grep -rn x --include='.env*' docs",
+    ] {
+        let found = assess(&machine, &machine.project(), command);
+        assert!(found.tier >= Tier::High, "{command}: {}", found.tier);
+    }
+    for command in [
+        "find . -name '*.pem'",
+        "rg -g '!*.pem' fn src",
+        "find src -name '*.rs' -exec wc -l {} +",
+    ] {
+        let found = assess(&machine, &machine.project(), command);
+        assert!(found.tier == Tier::Safe && found.proven(), "{command}: {}", found.tier);
+    }
+}
+
+#[test]
+fn a_directory_outside_that_is_not_there_may_be_there_by_then() {
+    let machine = Machine::new();
+    for command in ["cd /tmp/not-there-yet && git log", "cd /tmp/not-there-yet; cat notes"] {
+        assert!(!assess(&machine, &machine.project(), command).proven(), "{command}");
+    }
+}
+
+#[test]
 fn everyday_wrappings_do_not_stop_harmless_commands() {
     let machine = Machine::new();
     let_through(

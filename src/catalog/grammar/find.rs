@@ -56,19 +56,14 @@ const WITH_TEXT: &[&str] = &[
     "-gid",
     "-group",
     "-ilname",
-    "-iname",
     "-inum",
-    "-ipath",
     "-iregex",
-    "-iwholename",
     "-links",
     "-lname",
     "-maxdepth",
     "-mindepth",
     "-mmin",
     "-mtime",
-    "-name",
-    "-path",
     "-perm",
     "-printf",
     "-regex",
@@ -78,9 +73,11 @@ const WITH_TEXT: &[&str] = &[
     "-uid",
     "-used",
     "-user",
-    "-wholename",
     "-xtype",
 ];
+
+/// Tests of names: what they look for may tell what is done with it.
+const NAMES: &[&str] = &["-iname", "-ipath", "-iwholename", "-name", "-path", "-wholename"];
 
 const WITH_PATH: &[&str] = &["-anewer", "-cnewer", "-newer", "-samefile"];
 
@@ -134,6 +131,10 @@ fn predicate(word: &Arg, after: &[Arg], starts: &[Arg], reading: &mut Reading) -
     };
     match name {
         _ if PLAIN.contains(&name) => Ok(0),
+        _ if NAMES.contains(&name) => {
+            uses(reading, Role::TreeFilter, operand(name, after)?.clone());
+            Ok(1)
+        }
         _ if WITH_TEXT.contains(&name) => operand(name, after).map(|_| 1),
         _ if WITH_PATH.contains(&name) => {
             uses(reading, Role::PathInspect, operand(name, after)?.clone());

@@ -12,12 +12,20 @@ fn with(start: &str, more: &[Arg]) -> Reading {
 #[test]
 fn find_looks_at_names_below_its_starting_points() {
     let reading = line("find src tests -type f -name *.rs -not -path ./target/* -newermt 2026-01-01 -print0");
-    assert_eq!(uses(&reading), ["path-inspect src", "path-inspect tests"]);
+    assert_eq!(
+        uses(&reading),
+        [
+            "path-inspect src",
+            "path-inspect tests",
+            "tree-filter *.rs",
+            "tree-filter ./target/*"
+        ]
+    );
     assert!(is_harmless(&reading));
     assert_eq!(uses(&line("find")), ["path-inspect ."]);
     assert_eq!(
         uses(&line("find -name x -newer other")),
-        ["path-inspect .", "path-inspect other"]
+        ["path-inspect .", "tree-filter x", "path-inspect other"]
     );
     all_lines_harmless(&[
         "find . ( -name a -o -name b ) -ls",
@@ -65,7 +73,7 @@ fn find_commands_whose_end_or_program_is_not_known_are_refused() {
 #[test]
 fn find_says_what_it_writes_and_removes() {
     assert_eq!(
-        uses(&line("find a b -name x -delete")),
+        uses(&line("find a b -delete")),
         ["path-inspect a", "path-inspect b", "path-delete a", "path-delete b"]
     );
     assert_eq!(uses(&line("find . -fprint out")), ["path-inspect .", "path-write out"]);
