@@ -15,8 +15,11 @@ const HOOK: &str = env!("CARGO_BIN_EXE_countersign");
 const NOTHING: &str = "/bin/true";
 /// Started but not counted, so that files are in the cache.
 const WARM_UP: usize = 5;
-/// The bounds that `--hold` keeps: instructions of one call, times of `/bin/true` by the clock, bytes of the binary.
-const INSTRUCTIONS: u64 = 1_300_000;
+/// The bounds that `--hold` keeps: instructions of an ordinary call, of one that walks through two hundred files and of
+/// one that carries 100 kB; times of `/bin/true` by the clock; bytes of the binary.
+const ORDINARY: u64 = 1_300_000;
+const WALK: u64 = 5_000_000;
+const LONG: u64 = 3_000_000;
 const TIMES: f64 = 1.7;
 const BYTES: u64 = 4 << 20;
 
@@ -75,7 +78,14 @@ impl Options {
 /// A real repository, a fresh HOME and the events, one file each.
 struct Scene {
     _root: TempDir,
-    events: Vec<(&'static str, PathBuf)>,
+    events: Vec<Event>,
+}
+
+struct Event {
+    name: &'static str,
+    /// At most this many instructions.
+    most: u64,
+    file: PathBuf,
 }
 
 impl Scene {
@@ -115,31 +125,36 @@ impl Scene {
         let calls = [
             (
                 "a safe compound",
+                ORDINARY,
                 "Bash",
                 json!({"command": "cd src && git status", "description": "state"}),
             ),
             (
-                "a safe read",
+                "a search of 200 files",
+                WALK,
                 "Bash",
                 json!({"command": "rg -n TODO src | head -20", "description": "search"}),
             ),
             (
                 "a dangerous one",
+                ORDINARY,
                 "Bash",
                 json!({"command": "rm -rf ~/projects", "description": "clean"}),
             ),
             (
                 "one not understood",
+                ORDINARY,
                 "Bash",
                 json!({"command": "for f in *; do frob $f; done", "description": "x"}),
             ),
             (
                 "a write of 100 kB",
+                LONG,
                 "Write",
                 json!({"file_path": project.join("src/new.rs"), "content": long}),
             ),
         ];
-        let events = calls.map(|(name, tool, input)| {
+        let events = calls.map(|(name, most, tool, input)| {
             let event = json!({
                 "session_id": "7e7b1b36-0f54-4d9b-a1a5-2c1b4a8d0c11",
                 "transcript_path": root.path().join("home/.claude/projects/p/7e7b1b36.jsonl"),
@@ -150,7 +165,7 @@ impl Scene {
             });
             let path = root.path().join(format!("{}.json", name.replace(' ', "-")));
             fs::write(&path, format!("{event}\n")).expect("an event file");
-            (name, path)
+            Event { name, most, file: path }
         });
         Scene {
             events: events.into(),
@@ -231,19 +246,19 @@ fn time(scene: &Scene, rounds: usize, over: &mut Vec<String>) {
             nothing = Samples::default();
             hooks.fill_with(Samples::default);
         }
-        nothing.take(command(NOTHING, &scene.events[0].1));
-        for (samples, (_, event)) in hooks.iter_mut().zip(&scene.events) {
-            samples.take(hook(event));
+        nothing.take(command(NOTHING, &scene.events[0].file));
+        for (samples, event) in hooks.iter_mut().zip(&scene.events) {
+            samples.take(hook(&event.file));
         }
     }
     let (wall, processor) = nothing.medians();
     println!("Medians of {rounds} interleaved rounds.\n");
     println!("| call | wall µs | processor µs | peak kB | × wall | × processor |\n|---|---|---|---|---|---|");
     println!("| `{NOTHING}` | {wall:.0} | {processor:.0} | | 1.00 | 1.00 |");
-    for (samples, (name, event)) in hooks.iter_mut().zip(&scene.events) {
+    for (samples, Event { name, file, .. }) in hooks.iter_mut().zip(&scene.events) {
         let (hook_wall, hook_processor) = samples.medians();
         let (times, times_processor) = (hook_wall / wall, hook_processor / processor);
-        let peak = peak_apart(event);
+        let peak = peak_apart(file);
         println!("| {name} | {hook_wall:.0} | {hook_processor:.0} | {peak} | {times:.2} | {times_processor:.2} |");
         if times > TIMES {
             over.push(format!("{name}: {times:.2} times {NOTHING}, and {TIMES} is the most"));
@@ -270,8 +285,8 @@ fn peak(event: &Path) -> i64 {
 
 fn count(scene: &Scene, over: &mut Vec<String>) {
     println!("\n| call | instructions |\n|---|---|");
-    for (name, event) in &scene.events {
-        let mut counted = command("valgrind", event);
+    for Event { name, most, file } in &scene.events {
+        let mut counted = command("valgrind", file);
         counted
             .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", HOOK, "hook"])
             .stderr(Stdio::piped());
@@ -282,10 +297,8 @@ fn count(scene: &Scene, over: &mut Vec<String>) {
             .find_map(|line| line.split_once("Collected :")?.1.trim().parse::<u64>().ok());
         let collected = collected.unwrap_or_else(|| panic!("callgrind gave no count:\n{report}"));
         println!("| {name} | {collected} |");
-        if collected > INSTRUCTIONS {
-            over.push(format!(
-                "{name}: {collected} instructions, and {INSTRUCTIONS} is the most"
-            ));
+        if collected > *most {
+            over.push(format!("{name}: {collected} instructions, and {most} is the most"));
         }
     }
 }

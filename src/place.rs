@@ -39,6 +39,18 @@ pub fn of(path: &Path, facts: &Facts, purpose: Purpose) -> Place {
     of_machine(&names, purpose)
 }
 
+/// Whether [`of`] finds a secret here, asked of every file of a walk.
+pub fn is_secret_at(path: &Path, facts: &Facts) -> bool {
+    let names = names(path);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let of_home = || in_home(&names, path, facts).is_some_and(|inside| is_secret_of_home(inside));
+    is_secret(&names) || !facts.in_project(path) && of_home()
+}
+
+fn is_secret_of_home(inside: &[&str]) -> bool {
+    SECRET_HOME.iter().any(|entry| starts_with(inside, entry))
+}
+
 /// The absolute path with `.` and `..` resolved by their names alone.
 pub fn normalize(path: &Path) -> PathBuf {
     let mut out = PathBuf::from("/");
@@ -674,7 +686,7 @@ fn is_secret(names: &[&str]) -> bool {
         }
     }
     if let Some(inside) = below_any_home(names)
-        && SECRET_HOME.iter().any(|entry| starts_with(inside, entry))
+        && is_secret_of_home(inside)
     {
         return true;
     }
@@ -704,7 +716,7 @@ fn in_home<'a>(names: &'a [&'a str], path: &Path, facts: &Facts) -> Option<&'a [
 
 fn of_home(inside: &[&str], path: &Path, facts: &Facts, purpose: Purpose) -> Place {
     let within = |list: &[&str]| list.iter().any(|entry| starts_with(inside, entry));
-    if within(SECRET_HOME) {
+    if is_secret_of_home(inside) {
         Place::Secret
     } else if purpose == Purpose::Change && (within(STARTUP_HOME) || facts.on_path(path)) {
         Place::Startup

@@ -10,7 +10,7 @@ use super::{glob, hosts, paths};
 use crate::catalog::{Role, Use};
 use crate::effect::{Action, EffectSpec, Place, Undo};
 use crate::facts::{Facts, Kind, Tree};
-use crate::place::{self, Purpose};
+use crate::place;
 use crate::shell::state::State;
 use crate::shell::{Arg, Value};
 
@@ -332,18 +332,8 @@ fn walk(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &mu
             names: &kept,
         };
         let is_read = |path: &PathBuf| entered.file(path) || !kept.is_empty() && back.file(path);
-        let is_secret = |path: &Path, facts: &Facts| place::of(path, facts, Purpose::Look) == Place::Secret;
-        // The files of a directory stand together, so where they are is asked once for all of them.
-        let mut directory: Option<(&Path, bool)> = None;
         for file in tree.files.iter().filter(|path| is_read(path)) {
-            let parent = file.parent().unwrap_or(file);
-            let private = match directory {
-                Some((known, private)) if known == parent => private,
-                _ => is_secret(parent, work.facts),
-            };
-            directory = Some((parent, private));
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            if private || place::secret_file_name(&name) {
+            if place::is_secret_at(file, work.facts) {
                 one_path(Action::Read, file, arg, state, work, gathered);
             }
         }
@@ -351,7 +341,7 @@ fn walk(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &mu
             let real = work.facts.real(link);
             if work.facts.kind(&real) == Kind::Directory && work.facts.in_project(&real) {
                 roots.push(link.clone());
-            } else if is_read(link) && (is_secret(&real, work.facts) || !work.facts.in_project(&real)) {
+            } else if is_read(link) && (place::is_secret_at(&real, work.facts) || !work.facts.in_project(&real)) {
                 one_path(Action::Read, link, arg, state, work, gathered);
             }
         }

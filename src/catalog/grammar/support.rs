@@ -54,7 +54,12 @@ pub(super) fn program(role: Role, code: &str) -> Reading {
 
 /// No doubt, no effect, no path that is written or removed, no inner command: it only computes and looks.
 pub(super) fn is_harmless(reading: &Reading) -> bool {
-    let looks = |role| matches!(role, Role::PathRead | Role::PathInspect | Role::TreeRead | Role::Plain);
+    let looks = |role| {
+        matches!(
+            role,
+            Role::PathRead | Role::PathInspect | Role::TreeRead | Role::TreeFilter | Role::Plain
+        )
+    };
     reading.doubts.is_empty()
         && reading.effects.is_empty()
         && reading.inner.is_empty()
