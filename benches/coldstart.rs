@@ -16,9 +16,10 @@ const NOTHING: &str = "/bin/true";
 /// Started but not counted, so that files are in the cache.
 const WARM_UP: usize = 5;
 /// The bounds that `--hold` keeps: instructions of an ordinary call, of one that walks through two hundred files and of
-/// one that carries 100 kB; times of `/bin/true` by the clock; bytes of the binary.
+/// one that carries 100 kB; bytes of the binary. How many times `/bin/true` a call may take by the clock is only told:
+/// a clock says as much of the machine's other work as of the call.
 const ORDINARY: u64 = 1_300_000;
-const WALK: u64 = 5_000_000;
+const WALK: u64 = 3_000_000;
 const LONG: u64 = 3_000_000;
 const TIMES: f64 = 1.7;
 const BYTES: u64 = 4 << 20;
@@ -261,7 +262,7 @@ fn time(scene: &Scene, rounds: usize, over: &mut Vec<String>) {
         let peak = peak_apart(file);
         println!("| {name} | {hook_wall:.0} | {hook_processor:.0} | {peak} | {times:.2} | {times_processor:.2} |");
         if times > TIMES {
-            over.push(format!("{name}: {times:.2} times {NOTHING}, and {TIMES} is the most"));
+            println!("More than {TIMES} times `{NOTHING}`: {name}.");
         }
     }
 }

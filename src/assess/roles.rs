@@ -332,8 +332,20 @@ fn walk(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &mu
             names: &kept,
         };
         let is_read = |path: &PathBuf| entered.file(path) || !kept.is_empty() && back.file(path);
+        // The files of a directory stand together, so whether their names alone tell is asked once for all of them.
+        let mut directory: Option<(&Path, bool)> = None;
         for file in tree.files.iter().filter(|path| is_read(path)) {
-            if place::is_secret_at(file, work.facts) {
+            let parent = file.parent().unwrap_or(file);
+            let by_name = match directory {
+                Some((known, by_name)) if known == parent => by_name,
+                _ => place::names_tell_secrets(parent, work.facts),
+            };
+            directory = Some((parent, by_name));
+            let secret = match by_name {
+                true => place::secret_file_name(&file.file_name().unwrap_or_default().to_string_lossy()),
+                false => place::is_secret_at(file, work.facts),
+            };
+            if secret {
                 one_path(Action::Read, file, arg, state, work, gathered);
             }
         }

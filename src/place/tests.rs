@@ -335,3 +335,9 @@ fn without_a_home_or_a_project_nothing_is_opened() {
     assert_eq!(place("/work/x"), Other);
     assert_eq!(place("/home/dev/.ssh/x"), Secret);
 }
+
+#[test]
+fn the_secret_names_are_sorted_as_their_search_needs() {
+    assert!(SECRET_FILES.is_sorted());
+    assert!(secret_file_name("kubeconfig") && secret_file_name("WALLET.dat") && !secret_file_name("main.rs"));
+}
