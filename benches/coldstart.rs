@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     }
     let scene = Scene::new();
     let mut over = Vec::new();
-    time(&scene, options.rounds, &mut over);
+    time(&scene, options.rounds);
     count(&scene, &mut over);
     let bytes = fs::metadata(HOOK).expect("the binary's size").len();
     println!("\nThe binary has {bytes} bytes.");
@@ -239,7 +239,7 @@ fn median(times: &mut [Duration]) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e6
 }
 
-fn time(scene: &Scene, rounds: usize, over: &mut Vec<String>) {
+fn time(scene: &Scene, rounds: usize) {
     let mut nothing = Samples::default();
     let mut hooks: Vec<Samples> = scene.events.iter().map(|_| Samples::default()).collect();
     for round in 0..WARM_UP + rounds {
