@@ -43,7 +43,7 @@ pub fn of(path: &Path, facts: &Facts, purpose: Purpose) -> Place {
 pub fn is_secret_at(path: &Path, facts: &Facts) -> bool {
     let names = names(path);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let of_home = || in_home(&names, path, facts).is_some_and(|inside| is_secret_of_home(inside));
+    let of_home = || in_home(&names, path, facts).is_some_and(is_secret_of_home);
     is_secret(&names) || !facts.in_project(path) && of_home()
 }
 
