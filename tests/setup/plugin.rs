@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Output, Stdio};
 
 use countersign::setup::{host, wiring};
@@ -45,14 +45,24 @@ fn said(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).unwrap()
 }
 
-/// A directory that is neither scratch nor the project, as PATH entries are.
+/// A directory that is neither scratch nor the project, as PATH entries are: below the build directory, or, where the
+/// repository itself lies in scratch, where root may write.
 fn directory_outside_scratch() -> tempfile::TempDir {
-    let build = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    assert!(
-        !build.starts_with("/tmp"),
-        "this test needs a build directory outside /tmp"
-    );
-    tempfile::tempdir_in(build).unwrap()
+    let is_scratch = |dir: &&Path| {
+        ["/tmp", "/var/tmp", "/dev/shm"]
+            .iter()
+            .any(|scratch| dir.starts_with(scratch))
+    };
+    let build = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let place = Some(build)
+        .filter(|build| !is_scratch(build))
+        .unwrap_or(Path::new("/opt"));
+    tempfile::tempdir_in(place).unwrap_or_else(|error| {
+        panic!(
+            "this test needs a directory outside /tmp to write to: {}: {error}",
+            place.display()
+        )
+    })
 }
 
 #[test]
