@@ -97,10 +97,11 @@ built() {
         fail "$(cargo --version) is too old; 1.89 or newer is needed (\`rustup update stable\`)"
     fi
     say "Building (a few minutes) .."
-    # A program without shared libraries starts in three quarters of the time, where the static C library is at hand.
+    # A program without shared libraries and at a fixed address starts in three quarters of the time, where the static C
+    # library is at hand.
     static=$(rustc -vV 2>/dev/null | sed -n 's/^host: \(.*-linux-gnu\)$/\1/p')
     printf 'int main(void) { return 0; }' | cc -static -x c -o "$fresh" - 2>/dev/null || static=
-    [ -z "$static" ] || export RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static"
+    [ -z "$static" ] || export RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static -C relocation-model=static"
     cargo build --release --locked --manifest-path "$here/Cargo.toml" --target-dir "$here/target" \
         ${static:+--target "$static"} || fail "the build failed, so nothing was installed"
     cp -- "$here/target/${static:+$static/}release/countersign" "$fresh"
