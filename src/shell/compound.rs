@@ -179,6 +179,10 @@ impl Parser<'_> {
         let subject = self.word(Place::Pattern)?;
         self.skip_newlines()?;
         self.expect_word("in")?;
+        if self.peek() == Some(b'(') {
+            // zsh reads `in(x)` as one word.
+            return self.refuse("case pattern");
+        }
         let mut arms = Vec::new();
         loop {
             self.skip_newlines()?;

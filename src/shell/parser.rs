@@ -531,7 +531,9 @@ impl Parser<'_> {
                 Some(_) => words.push(self.word(Place::Element)?),
             }
         }
-        if !ends_word_list(self.peek()) && !matches!(self.peek(), Some(b' ' | b'\t')) {
+        // bash reads a `#` that stands here as part of the word, and what follows as a command.
+        let ended = ends_word_list(self.peek()) && self.peek() != Some(b'#');
+        if !ended && !matches!(self.peek(), Some(b' ' | b'\t')) {
             return self.refuse("text after an array");
         }
         Ok(words)

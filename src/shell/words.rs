@@ -320,6 +320,10 @@ impl Parser<'_> {
             parts.push(self.tilde(state.place == Place::Value)?);
             return Ok(());
         }
+        if parts.iter().all(is_nothing) {
+            // zsh expands it there.
+            return self.refuse("tilde after empty quotes");
+        }
         let assigns = state.place.assigns() && !braced;
         let assigned_like = state.place != Place::Value && is_assignment_like(parts);
         let expands = match last_char(parts) {
@@ -418,6 +422,15 @@ fn has_dots(part: &Part) -> bool {
 }
 
 /// The character before the cursor: that of the literal it continues, else a stand-in for any other part.
+/// Quotes with nothing between them.
+fn is_nothing(part: &Part) -> bool {
+    match part {
+        Part::Literal(text) | Part::Quoted(text) => text.is_empty(),
+        Part::DoubleQuoted(parts) => parts.iter().all(is_nothing),
+        _ => false,
+    }
+}
+
 fn last_char(parts: &[Part]) -> Option<char> {
     match parts.last()? {
         Part::Literal(text) => text.chars().last(),

@@ -14,7 +14,7 @@ use random::Random;
 use shown::Shown;
 
 /// How many scripts a test tries, if COUNTERSIGN_INPUTS does not say.
-const INPUTS: usize = 1_500;
+const INPUTS: usize = 500;
 
 /// The scripts of a run that the parser accepts: all seeds, then generated ones.
 fn accepted(salt: u64) -> Vec<String> {
