@@ -362,6 +362,11 @@ pub const SEEDS: &[&str] = &[
     "K1 )",
     "K1 d(d)",
     "K1 [ ] d[",
+    // read differently where nothing but a blank is missing
+    "a=(d\nd # d\nd)# K9\nK1; K2",
+    "K1 \"\"~ d",
+    "K1 ''~/d",
+    "K1 $(case d in(d) K2;; *)esac)",
 ];
 
 /// Pieces that a mutation inserts.
