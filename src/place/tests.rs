@@ -332,7 +332,7 @@ fn without_a_home_or_a_project_nothing_is_opened() {
     let nothing = Facts::default();
     let place = |path: &str| of(Path::new(path), &nothing, Look);
     assert_eq!(place("/home/dev/x"), Home);
-    assert_eq!(place("/work/x"), Other);
+    assert_eq!(place("/data/x"), Other);
     assert_eq!(place("/home/dev/.ssh/x"), Secret);
 }
 
