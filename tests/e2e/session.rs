@@ -15,7 +15,7 @@ use crate::sandbox::{COUNTERSIGN, Sandbox};
 use crate::tui::{Tui, dialog_on};
 
 /// How long a scripted step of the host may take before the test gives up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The hooks' programs, by event, as words to execute.
 type Hooks = Vec<(&'static str, Vec<String>)>;

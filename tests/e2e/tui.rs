@@ -11,6 +11,8 @@ use tempfile::TempDir;
 use crate::sandbox::Sandbox;
 
 const GLANCE: Duration = Duration::from_millis(40);
+/// How long the host may take from its start to its input box: its program has hundreds of megabytes to be read.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 pub struct Tui {
     /// A short path of its own: a socket's path has a low limit.
@@ -83,7 +85,7 @@ impl Tui {
 
     /// Waits for the input box, answering what the host asks before it.
     pub fn reach_input(&self) -> Option<()> {
-        self.watch(Duration::from_secs(60), |screen| {
+        self.watch(PATIENCE, |screen| {
             let asked = [
                 "trust this folder",
                 "Do you trust",
