@@ -5,6 +5,7 @@
 //! true awk and busybox do. Where one of them would see a regular expression and another a division, it refuses.
 //! Sources: the gawk 5 manual, POSIX, the grammars of the four.
 
+use super::cursor::Cursor;
 use super::{DEPTH, Reading, Role, discloses_environment, executes, names, regex};
 use crate::shell::{Span, is_identifier};
 
@@ -39,8 +40,7 @@ const REFUSED: &[&str] = &[
 /// Names what was not understood.
 pub(super) fn read(code: &str, span: Span, reading: &mut Reading) -> Result<(), String> {
     let mut program = Program {
-        text: code,
-        at: 0,
+        cursor: Cursor::new(code),
         before: Before::Start,
         open: Vec::new(),
         printing: None,
@@ -81,8 +81,7 @@ enum Open {
 }
 
 struct Program<'a> {
-    text: &'a str,
-    at: usize,
+    cursor: Cursor<'a>,
     before: Before,
     open: Vec<Open>,
     /// Inside a `print` or `printf` statement: how many brackets were open where it began.
@@ -107,7 +106,7 @@ impl<'a> Program<'a> {
     /// Reads one token. `false`: the program ends here.
     fn token(&mut self) -> Result<bool, String> {
         self.blanks();
-        let Some(byte) = self.peek() else {
+        let Some(byte) = self.cursor.peek() else {
             return Ok(false);
         };
         match byte {
@@ -128,7 +127,7 @@ impl<'a> Program<'a> {
     }
 
     fn newline(&mut self) -> Result<(), String> {
-        self.at += 1;
+        self.cursor.at += 1;
         match self.before {
             Before::Continues => return Ok(()),
             Before::Operator | Before::Compares | Before::Condition => {
@@ -151,8 +150,8 @@ impl<'a> Program<'a> {
     }
 
     fn comment(&mut self) -> Result<(), String> {
-        self.skip(|b| b != b'\n');
-        if self.text[..self.at].ends_with(['\\', '\r']) {
+        self.cursor.skip(|b| b != b'\n');
+        if self.cursor.text[..self.cursor.at].ends_with(['\\', '\r']) {
             return Err("a comment of the awk program ends in a backslash".into());
         }
         Ok(())
@@ -160,17 +159,17 @@ impl<'a> Program<'a> {
 
     /// The text between the quotes, its escapes not resolved.
     fn string(&mut self) -> Result<&'a str, String> {
-        self.at += 1;
+        self.cursor.at += 1;
         self.until(b'"')
     }
 
     /// The text up to an `end` on the same line that no backslash quotes.
     fn until(&mut self, end: u8) -> Result<&'a str, String> {
-        let start = self.at;
+        let start = self.cursor.at;
         loop {
-            match self.next() {
-                Some(b) if b == end => return Ok(&self.text[start..self.at - 1]),
-                Some(b'\\') if !matches!(self.peek(), None | Some(b'\n' | b'\r')) => self.at += 1,
+            match self.cursor.next() {
+                Some(b) if b == end => return Ok(&self.cursor.text[start..self.cursor.at - 1]),
+                Some(b'\\') if !matches!(self.cursor.peek(), None | Some(b'\n' | b'\r')) => self.cursor.at += 1,
                 None | Some(b'\\' | b'\n' | b'\r') => {
                     return Err("a string or regular expression of the awk program does not end on its line".into());
                 }
@@ -180,12 +179,12 @@ impl<'a> Program<'a> {
     }
 
     fn number(&mut self) -> Result<(), String> {
-        let start = self.at;
-        self.skip(|b| b.is_ascii_digit());
-        if self.eat(b'.') {
-            self.skip(|b| b.is_ascii_digit());
+        let start = self.cursor.at;
+        self.cursor.skip(|b| b.is_ascii_digit());
+        if self.cursor.eat(b'.') {
+            self.cursor.skip(|b| b.is_ascii_digit());
         }
-        if self.text[start..self.at] == *"." {
+        if self.cursor.text[start..self.cursor.at] == *"." {
             return Err("`.` in the awk program is not understood".into());
         }
         self.before = Before::Value;
@@ -193,15 +192,15 @@ impl<'a> Program<'a> {
     }
 
     fn name(&mut self) -> Result<(), String> {
-        let name = self.word();
-        let called = self.peek() == Some(b'(');
+        let name = self.cursor.word();
+        let called = self.cursor.peek() == Some(b'(');
         match name {
             "print" | "printf" => {
                 self.printing = Some(self.open.len());
                 self.before = Before::Operator;
                 // A lone `print` may end its line.
                 self.blanks();
-                if matches!(self.peek(), None | Some(b'\n' | b';' | b'}' | b'#')) {
+                if matches!(self.cursor.peek(), None | Some(b'\n' | b';' | b'}' | b'#')) {
                     self.before = Before::Unclear;
                 }
             }
@@ -223,7 +222,7 @@ impl<'a> Program<'a> {
             }
             _ if FUNCTIONS.contains(&name) => {
                 self.blanks();
-                if self.peek() != Some(b'(') && name != "length" {
+                if self.cursor.peek() != Some(b'(') && name != "length" {
                     return Err(format!("the awk function `{name}` is not called"));
                 }
                 self.before = Before::Unclear;
@@ -240,10 +239,10 @@ impl<'a> Program<'a> {
 
     fn definition(&mut self) -> Result<(), String> {
         self.blanks();
-        let name = self.word();
+        let name = self.cursor.word();
         let reserved = FUNCTIONS.contains(&name) || REFUSED.contains(&name) || KEYWORDS.contains(&name);
         self.blanks();
-        if name.is_empty() || name == "system" || reserved || self.peek() != Some(b'(') {
+        if name.is_empty() || name == "system" || reserved || self.cursor.peek() != Some(b'(') {
             return Err("the name of an awk function is not understood".into());
         }
         self.defined.push(name);
@@ -254,17 +253,17 @@ impl<'a> Program<'a> {
     /// `getline`, `getline x` read the next record; `getline x < "file")` names a file.
     fn getline(&mut self) -> Result<(), String> {
         self.blanks();
-        let variable = self.word();
+        let variable = self.cursor.word();
         let known = FUNCTIONS.contains(&variable) || KEYWORDS.contains(&variable) || REFUSED.contains(&variable);
         if known || matches!(variable, "in" | "ENVIRON" | "ARGV" | "PROCINFO" | "system" | "getline") {
             return Err("what follows `getline` in the awk program is not understood".into());
         }
         self.blanks();
-        let rest = &self.text[self.at..];
+        let rest = &self.cursor.text[self.cursor.at..];
         if rest.starts_with('<') && !rest.starts_with("<=") {
-            self.at += 1;
+            self.cursor.at += 1;
             let file = self.file("getline")?;
-            if self.peek() != Some(b')') {
+            if self.cursor.peek() != Some(b')') {
                 return Err(
                     "the file that `getline` reads in the awk program is not a plain text in parentheses".into(),
                 );
@@ -280,7 +279,7 @@ impl<'a> Program<'a> {
     /// A string that names a file as it stands, and the blanks around it.
     fn file(&mut self, reader: &str) -> Result<&'a str, String> {
         self.blanks();
-        if self.peek() != Some(b'"') {
+        if self.cursor.peek() != Some(b'"') {
             return Err(format!("the file that `{reader}` names in the awk program is computed"));
         }
         let file = self.string()?;
@@ -296,14 +295,14 @@ impl<'a> Program<'a> {
     /// `ENVIRON["NAME"]` shows one variable, everything else all of them.
     fn environment(&mut self) -> Result<(), String> {
         self.before = Before::Value;
-        let after = self.at;
+        let after = self.cursor.at;
         if let Some(name) = self.literal_index()?
             && is_identifier(name)
         {
             names(self.reading, Role::Env, name, self.span);
             return Ok(());
         }
-        self.at = after;
+        self.cursor.at = after;
         discloses_environment(self.reading);
         Ok(())
     }
@@ -311,29 +310,29 @@ impl<'a> Program<'a> {
     /// `["text"]`, if that is what follows.
     fn literal_index(&mut self) -> Result<Option<&'a str>, String> {
         self.blanks();
-        if !self.eat(b'[') {
+        if !self.cursor.eat(b'[') {
             return Ok(None);
         }
         self.blanks();
-        if self.peek() != Some(b'"') {
+        if self.cursor.peek() != Some(b'"') {
             return Ok(None);
         }
         let text = self.string()?;
         self.blanks();
-        Ok(self.eat(b']').then_some(text))
+        Ok(self.cursor.eat(b']').then_some(text))
     }
 
     /// `ARGV[1]` may be compared; anything else could name other files.
     fn argument(&mut self) -> Result<(), String> {
         let compared = self.before == Before::Compares;
-        let opened = self.eat(b'[');
-        let start = self.at;
-        self.skip(|b| b.is_ascii_digit());
-        let indexed = opened && self.at > start && self.eat(b']');
+        let opened = self.cursor.eat(b'[');
+        let start = self.cursor.at;
+        self.cursor.skip(|b| b.is_ascii_digit());
+        let indexed = opened && self.cursor.at > start && self.cursor.eat(b']');
         self.blanks();
-        let ends = match self.peek() {
+        let ends = match self.cursor.peek() {
             None | Some(b')' | b'{' | b'}' | b';' | b'\n' | b',' | b'?') => true,
-            Some(b'&') => self.text[self.at..].starts_with("&&"),
+            Some(b'&') => self.cursor.text[self.cursor.at..].starts_with("&&"),
             Some(_) => false,
         };
         if !(compared && indexed && ends) {
@@ -347,9 +346,9 @@ impl<'a> Program<'a> {
     fn sorting(&mut self) -> Result<(), String> {
         let index = self.literal_index()?;
         self.blanks();
-        let assigned = self.eat(b'=');
+        let assigned = self.cursor.eat(b'=');
         self.blanks();
-        if index == Some("sorted_in") && assigned && self.text[self.at..].starts_with("\"@") {
+        if index == Some("sorted_in") && assigned && self.cursor.text[self.cursor.at..].starts_with("\"@") {
             self.before = Before::Operator;
             return Ok(());
         }
@@ -357,7 +356,7 @@ impl<'a> Program<'a> {
     }
 
     fn opens(&mut self, bracket: u8) -> Result<(), String> {
-        self.at += 1;
+        self.cursor.at += 1;
         let (open, before) = match (bracket, self.before) {
             (b'(', Before::Condition) => (Open::Condition, Before::Operator),
             (b'(', _) => (Open::Group, Before::Operator),
@@ -379,7 +378,7 @@ impl<'a> Program<'a> {
     }
 
     fn closes(&mut self, bracket: u8) -> Result<(), String> {
-        self.at += 1;
+        self.cursor.at += 1;
         let open = self.open.pop();
         if self.printing.is_some_and(|depth| self.open.len() < depth) && open != Some(Open::Block) {
             return Err("a bracket of the awk program closes outside its `print`".into());
@@ -394,10 +393,10 @@ impl<'a> Program<'a> {
     }
 
     fn slash(&mut self) -> Result<(), String> {
-        self.at += 1;
+        self.cursor.at += 1;
         match self.before {
             Before::Value => {
-                self.eat(b'=');
+                self.cursor.eat(b'=');
                 self.before = Before::Operator;
                 Ok(())
             }
@@ -405,9 +404,9 @@ impl<'a> Program<'a> {
                 Err("a `/` of the awk program may divide or open a regular expression".into())
             }
             Before::Start | Before::Continues | Before::Compares | Before::Operator => {
-                let rest = &self.text[self.at..];
+                let rest = &self.cursor.text[self.cursor.at..];
                 match regex::end(rest, b'/') {
-                    Some(end) if !rest[..end].contains(['\n', '\r']) => self.at += end + 1,
+                    Some(end) if !rest[..end].contains(['\n', '\r']) => self.cursor.at += end + 1,
                     _ => return Err("where a regular expression of the awk program ends is not clear".into()),
                 }
                 self.before = Before::Unclear;
@@ -421,7 +420,7 @@ impl<'a> Program<'a> {
             "**=", "&&", "||", "==", "!=", "<=", ">=", "!~", "++", "--", "+=", "-=", "*=", "%=", "^=", "**", ">>", "+",
             "-", "*", "%", "^", "!", "~", "<", ">", "=", "?", ":", ",", ";", "$",
         ];
-        let rest = &self.text[self.at..];
+        let rest = &self.cursor.text[self.cursor.at..];
         if rest.starts_with("|&") || (rest.starts_with('|') && !rest.starts_with("||")) {
             executes(self.reading);
             return Err("a pipe in an awk program runs a shell command".into());
@@ -430,7 +429,7 @@ impl<'a> Program<'a> {
             let letter = rest.chars().next().unwrap_or_default();
             return Err(format!("`{letter}` in the awk program is not understood"));
         };
-        self.at += operator.len();
+        self.cursor.at += operator.len();
         match *operator {
             ">" | ">>" => return self.greater(operator),
             ";" if self.open.last() == Some(&Open::Condition) => self.before = Before::Operator,
@@ -438,7 +437,9 @@ impl<'a> Program<'a> {
             "," | "&&" | "||" => self.before = Before::Continues,
             "==" | "!=" => self.before = Before::Compares,
             "++" | "--" | "$" => self.before = Before::Unclear,
-            ":" if self.peek() == Some(b':') => return Err("a namespace in the awk program is not understood".into()),
+            ":" if self.cursor.peek() == Some(b':') => {
+                return Err("a namespace in the awk program is not understood".into());
+            }
             _ => self.before = Before::Operator,
         }
         Ok(())
@@ -452,7 +453,7 @@ impl<'a> Program<'a> {
         };
         if inside.is_empty() {
             let file = self.file("print")?;
-            if !matches!(self.peek(), None | Some(b';' | b'\n' | b'}' | b'#')) {
+            if !matches!(self.cursor.peek(), None | Some(b';' | b'\n' | b'}' | b'#')) {
                 return Err("the file that `print` names in the awk program is computed".into());
             }
             if !matches!(file, "/dev/stdout" | "/dev/stderr") {
@@ -468,45 +469,14 @@ impl<'a> Program<'a> {
         Ok(())
     }
 
-    /// The identifier at hand; empty if there is none.
-    fn word(&mut self) -> &'a str {
-        let start = self.at;
-        if self.peek().is_some_and(|b| !b.is_ascii_digit()) {
-            self.skip(|b| b.is_ascii_alphanumeric() || b == b'_');
-        }
-        &self.text[start..self.at]
-    }
-
     /// Blanks and lines that a backslash joins.
     fn blanks(&mut self) {
         loop {
-            self.skip(|b| matches!(b, b' ' | b'\t'));
-            if !self.text[self.at..].starts_with("\\\n") {
+            self.cursor.skip(|b| matches!(b, b' ' | b'\t'));
+            if !self.cursor.text[self.cursor.at..].starts_with("\\\n") {
                 return;
             }
-            self.at += 2;
+            self.cursor.at += 2;
         }
-    }
-
-    fn skip(&mut self, wanted: impl Fn(u8) -> bool) {
-        while self.peek().is_some_and(&wanted) {
-            self.at += 1;
-        }
-    }
-
-    fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn next(&mut self) -> Option<u8> {
-        let byte = self.peek()?;
-        self.at += 1;
-        Some(byte)
     }
 }

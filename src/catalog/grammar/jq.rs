@@ -3,6 +3,7 @@
 //! A scanner over tokens: every function a filter names must be listed or defined in it. It accepts more than jq does
 //! (jq refuses those filters before it reads anything). Sources: the jq 1.7 manual, the lexers of jq 1.6 and 1.7.
 
+use super::cursor::Cursor;
 use super::{DEPTH, Reading, Role, discloses_environment, names};
 use crate::shell::Span;
 
@@ -236,8 +237,7 @@ pub(super) fn read(code: &str, span: Span, reading: &mut Reading) -> Result<(), 
 pub(super) fn read_dialect(dialect: &Dialect, code: &str, span: Span, reading: &mut Reading) -> Result<(), String> {
     let mut filter = Filter {
         dialect,
-        text: code,
-        at: 0,
+        cursor: Cursor::new(code),
         open: Vec::new(),
         key: false,
         defined: Vec::new(),
@@ -265,8 +265,7 @@ enum Open {
 
 struct Filter<'a> {
     dialect: &'a Dialect,
-    text: &'a str,
-    at: usize,
+    cursor: Cursor<'a>,
     open: Vec<Open>,
     /// An object's key may stand here.
     key: bool,
@@ -278,9 +277,9 @@ struct Filter<'a> {
 impl<'a> Filter<'a> {
     /// Reads one token. `false`: the filter ends here.
     fn token(&mut self) -> Result<bool, String> {
-        self.skip(|b| matches!(b, b' ' | b'\t' | b'\n'));
+        self.cursor.skip(|b| matches!(b, b' ' | b'\t' | b'\n'));
         let key = std::mem::take(&mut self.key);
-        let Some(byte) = self.peek() else {
+        let Some(byte) = self.cursor.peek() else {
             return Ok(false);
         };
         match byte {
@@ -289,7 +288,7 @@ impl<'a> Filter<'a> {
                 self.key = key;
             }
             b'"' => {
-                self.at += 1;
+                self.cursor.at += 1;
                 self.string()?;
             }
             b'0'..=b'9' => self.number(),
@@ -302,15 +301,17 @@ impl<'a> Filter<'a> {
             b'{' => self.opens(Open::Object)?,
             b')' | b']' | b'}' => self.closes(byte)?,
             b',' => {
-                self.at += 1;
+                self.cursor.at += 1;
                 self.key = self.open.last() == Some(&Open::Object);
             }
-            b':' if self.text[self.at..].starts_with("::") => {
+            b':' if self.cursor.text[self.cursor.at..].starts_with("::") => {
                 return Err(self.misread("a module's function is not known"));
             }
-            b'|' | b':' | b';' | b'=' | b'<' | b'>' | b'!' | b'+' | b'-' | b'*' | b'/' | b'%' | b'?' => self.at += 1,
+            b'|' | b':' | b';' | b'=' | b'<' | b'>' | b'!' | b'+' | b'-' | b'*' | b'/' | b'%' | b'?' => {
+                self.cursor.at += 1
+            }
             _ => {
-                let letter = self.text[self.at..].chars().next().unwrap_or_default();
+                let letter = self.cursor.text[self.cursor.at..].chars().next().unwrap_or_default();
                 return Err(self.misread(&format!("`{letter}` is not understood")));
             }
         }
@@ -319,8 +320,8 @@ impl<'a> Filter<'a> {
 
     /// A comment, which some versions continue on the next line after a backslash.
     fn comment(&mut self) -> Result<(), String> {
-        self.skip(|b| b != b'\n');
-        match self.text[..self.at].ends_with(['\\', '\r']) {
+        self.cursor.skip(|b| b != b'\n');
+        match self.cursor.text[..self.cursor.at].ends_with(['\\', '\r']) {
             true => Err(self.misread("a comment ends in a backslash")),
             false => Ok(()),
         }
@@ -329,10 +330,10 @@ impl<'a> Filter<'a> {
     /// The rest of a text, up to its closing quote or the next interpolation.
     fn string(&mut self) -> Result<(), String> {
         loop {
-            match self.next() {
+            match self.cursor.next() {
                 Some(b'"') => return Ok(()),
-                Some(b'\\') if self.peek() == Some(b'(') => return self.opens(Open::Interpolation),
-                Some(b'\\') => self.at += 1,
+                Some(b'\\') if self.cursor.peek() == Some(b'(') => return self.opens(Open::Interpolation),
+                Some(b'\\') => self.cursor.at += 1,
                 Some(_) => {}
                 None => return Err(self.misread("a text is not closed")),
             }
@@ -340,31 +341,31 @@ impl<'a> Filter<'a> {
     }
 
     fn number(&mut self) {
-        self.skip(|b| b.is_ascii_digit());
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            self.skip(|b| b.is_ascii_digit());
+        self.cursor.skip(|b| b.is_ascii_digit());
+        if self.cursor.peek() == Some(b'.') {
+            self.cursor.at += 1;
+            self.cursor.skip(|b| b.is_ascii_digit());
         }
-        let mark = self.at;
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.peek(), Some(b'+' | b'-')) {
-                self.at += 1;
+        let mark = self.cursor.at;
+        if matches!(self.cursor.peek(), Some(b'e' | b'E')) {
+            self.cursor.at += 1;
+            if matches!(self.cursor.peek(), Some(b'+' | b'-')) {
+                self.cursor.at += 1;
             }
-            let digits = self.at;
-            self.skip(|b| b.is_ascii_digit());
-            if self.at == digits {
-                self.at = mark;
+            let digits = self.cursor.at;
+            self.cursor.skip(|b| b.is_ascii_digit());
+            if self.cursor.at == digits {
+                self.cursor.at = mark;
             }
         }
     }
 
     /// `.`, `..`, `.key`, `."key"`, `.5`
     fn dot(&mut self) -> Result<(), String> {
-        self.at += 1;
-        match self.peek() {
+        self.cursor.at += 1;
+        match self.cursor.peek() {
             Some(b'.') => {
-                self.at += 1;
+                self.cursor.at += 1;
                 return Ok(());
             }
             Some(b'0'..=b'9') if !self.dialect.loose_keys => {
@@ -374,12 +375,12 @@ impl<'a> Filter<'a> {
             Some(_) => {}
             None => return Ok(()),
         }
-        let key = self.word();
+        let key = self.cursor.word();
         let ends = matches!(
-            self.peek(),
+            self.cursor.peek(),
             None | Some(b' ' | b'\n' | b'.' | b'[' | b']' | b'|' | b',' | b')' | b'}' | b':' | b'=' | b'?' | b';')
         );
-        let text = key.is_empty() && self.peek() == Some(b'"');
+        let text = key.is_empty() && self.cursor.peek() == Some(b'"');
         if self.dialect.loose_keys && !ends && !text {
             return Err(self.misread(&format!("the key `.{key}` is not plain")));
         }
@@ -387,8 +388,8 @@ impl<'a> Filter<'a> {
     }
 
     fn variable(&mut self) -> Result<(), String> {
-        self.at += 1;
-        match self.word() {
+        self.cursor.at += 1;
+        match self.cursor.word() {
             "" => Err(self.misread("`$` is not followed by a name")),
             "ENV" => {
                 self.environment();
@@ -399,8 +400,8 @@ impl<'a> Filter<'a> {
     }
 
     fn format(&mut self) -> Result<(), String> {
-        self.at += 1;
-        let name = self.word();
+        self.cursor.at += 1;
+        let name = self.cursor.word();
         match FORMATS.contains(&name) {
             true => Ok(()),
             false => Err(self.misread(&format!("`@{name}` is not a format that is known"))),
@@ -408,7 +409,7 @@ impl<'a> Filter<'a> {
     }
 
     fn name(&mut self, key: bool) -> Result<(), String> {
-        let name = self.word();
+        let name = self.cursor.word();
         if key && self.ends_key() {
             return Ok(());
         }
@@ -428,13 +429,13 @@ impl<'a> Filter<'a> {
 
     /// Whether what was read was an object's key: `:`, `,` or `}` follows.
     fn ends_key(&self) -> bool {
-        let rest = self.text[self.at..].trim_start_matches([' ', '\t', '\n']);
+        let rest = self.cursor.text[self.cursor.at..].trim_start_matches([' ', '\t', '\n']);
         rest.starts_with([',', '}']) || (rest.starts_with(':') && !rest.starts_with("::"))
     }
 
     /// `env.NAME` shows one variable, everything else all of them.
     fn environment(&mut self) {
-        let rest = &self.text[self.at..];
+        let rest = &self.cursor.text[self.cursor.at..];
         let name = rest.strip_prefix('.').unwrap_or_default();
         let end = name
             .bytes()
@@ -442,7 +443,7 @@ impl<'a> Filter<'a> {
             .count();
         if end > 0 && !name.starts_with(|c: char| c.is_ascii_digit()) {
             names(self.reading, Role::Env, &name[..end], self.span);
-            self.at += 1 + end;
+            self.cursor.at += 1 + end;
         } else {
             discloses_environment(self.reading);
         }
@@ -451,19 +452,19 @@ impl<'a> Filter<'a> {
     /// `def f: ..;`, `def f(g; $x): ..;`, after the `def`.
     fn definition(&mut self) -> Result<(), String> {
         self.blanks();
-        let name = self.word();
+        let name = self.cursor.word();
         let mut more = vec![name];
         self.blanks();
-        if self.peek() == Some(b'(') {
+        if self.cursor.peek() == Some(b'(') {
             loop {
-                self.at += 1;
+                self.cursor.at += 1;
                 self.blanks();
-                self.at += usize::from(self.peek() == Some(b'$'));
-                more.push(self.word());
+                self.cursor.at += usize::from(self.cursor.peek() == Some(b'$'));
+                more.push(self.cursor.word());
                 self.blanks();
-                match self.peek() {
+                match self.cursor.peek() {
                     Some(b';') => {}
-                    Some(b')') => break self.at += 1,
+                    Some(b')') => break self.cursor.at += 1,
                     _ => return Err(self.misread("a definition is not understood")),
                 }
             }
@@ -477,7 +478,7 @@ impl<'a> Filter<'a> {
                     "def" | "env" | "import" | "include" | "input_filename" | "modulemeta"
                 )
         };
-        if self.next() != Some(b':') || more.iter().any(reserved) {
+        if self.cursor.next() != Some(b':') || more.iter().any(reserved) {
             return Err(self.misread("a definition is not understood"));
         }
         self.defined.append(&mut more);
@@ -485,7 +486,7 @@ impl<'a> Filter<'a> {
     }
 
     fn opens(&mut self, open: Open) -> Result<(), String> {
-        self.at += 1;
+        self.cursor.at += 1;
         if self.open.len() == DEPTH {
             return Err(self.misread("it nests too deep"));
         }
@@ -495,7 +496,7 @@ impl<'a> Filter<'a> {
     }
 
     fn closes(&mut self, bracket: u8) -> Result<(), String> {
-        self.at += 1;
+        self.cursor.at += 1;
         match (bracket, self.open.pop()) {
             (b')', Some(Open::Group)) | (b']', Some(Open::List)) | (b'}', Some(Open::Object)) => Ok(()),
             (b')', Some(Open::Interpolation)) => self.string(),
@@ -507,32 +508,7 @@ impl<'a> Filter<'a> {
         format!("in the {} filter, {what}", self.dialect.program)
     }
 
-    /// The identifier at hand; empty if there is none.
-    fn word(&mut self) -> &'a str {
-        let start = self.at;
-        if self.peek().is_some_and(|b| !b.is_ascii_digit()) {
-            self.skip(|b| b.is_ascii_alphanumeric() || b == b'_');
-        }
-        &self.text[start..self.at]
-    }
-
     fn blanks(&mut self) {
-        self.skip(|b| matches!(b, b' ' | b'\t' | b'\n'));
-    }
-
-    fn skip(&mut self, wanted: impl Fn(u8) -> bool) {
-        while self.peek().is_some_and(&wanted) {
-            self.at += 1;
-        }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn next(&mut self) -> Option<u8> {
-        let byte = self.peek()?;
-        self.at += 1;
-        Some(byte)
+        self.cursor.skip(|b| matches!(b, b' ' | b'\t' | b'\n'));
     }
 }

@@ -8,6 +8,7 @@
 mod awk;
 mod builtins;
 mod conditions;
+mod cursor;
 mod dd;
 mod env;
 mod find;

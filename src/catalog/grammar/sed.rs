@@ -3,6 +3,7 @@
 //! Sources: the GNU sed 4.9 manual and its `compile.c`; POSIX for where others may differ. Several `-e` pieces are
 //! read one by one, so a piece that leaves something open (a block, a text that goes on) is refused.
 
+use super::cursor::Cursor;
 use super::{DEPTH, Reading, Role, executes, names, regex};
 use crate::shell::Span;
 
@@ -12,8 +13,7 @@ use crate::shell::Span;
 /// Names what was not understood.
 pub(super) fn read(code: &str, span: Span, reading: &mut Reading) -> Result<(), String> {
     let mut script = Script {
-        text: code,
-        at: 0,
+        cursor: Cursor::new(code),
         blocks: 0,
         label_shares_line: false,
         spans_lines: false,
@@ -24,8 +24,7 @@ pub(super) fn read(code: &str, span: Span, reading: &mut Reading) -> Result<(), 
 }
 
 struct Script<'a> {
-    text: &'a str,
-    at: usize,
+    cursor: Cursor<'a>,
     blocks: usize,
     /// A label is followed by `;` or `}`, which BSD reads as part of the label up to the end of the line.
     label_shares_line: bool,
@@ -38,8 +37,8 @@ struct Script<'a> {
 impl Script<'_> {
     fn commands(&mut self) -> Result<(), String> {
         loop {
-            self.skip(|b| b == b';' || b.is_ascii_whitespace());
-            if self.peek().is_none() {
+            self.cursor.skip(|b| b == b';' || b.is_ascii_whitespace());
+            if self.cursor.peek().is_none() {
                 break;
             }
             self.command()?;
@@ -57,16 +56,16 @@ impl Script<'_> {
         let addressed = self.address()?;
         if addressed {
             self.blanks();
-            if self.eat(b',') {
+            if self.cursor.eat(b',') {
                 self.blanks();
                 self.second_address()?;
             }
         }
         self.blanks();
-        if self.eat(b'!') {
+        if self.cursor.eat(b'!') {
             self.blanks();
         }
-        match self.next() {
+        match self.cursor.next() {
             Some(b'{') => {
                 self.blocks += 1;
                 if self.blocks > DEPTH {
@@ -82,7 +81,7 @@ impl Script<'_> {
                 self.end()
             }
             Some(b'#') if !addressed => {
-                self.skip(|b| b != b'\n');
+                self.cursor.skip(|b| b != b'\n');
                 Ok(())
             }
             Some(b':') if !addressed => {
@@ -98,7 +97,7 @@ impl Script<'_> {
             }
             Some(b'l' | b'q' | b'Q') => {
                 self.blanks();
-                self.skip(|b| b.is_ascii_digit());
+                self.cursor.skip(|b| b.is_ascii_digit());
                 self.end()
             }
             Some(b's') => self.substitute(),
@@ -111,7 +110,7 @@ impl Script<'_> {
                 Err("the sed command `e` runs a shell command".into())
             }
             Some(_) => {
-                self.at -= 1;
+                self.cursor.at -= 1;
                 Err(format!("`{}` is not a sed command that is known", self.letter()))
             }
             None => Err("a sed command is missing after its address".into()),
@@ -120,26 +119,26 @@ impl Script<'_> {
 
     /// `5`, `0~4`, `$`, `/re/I`, `\cREc`. `false`: there is none.
     fn address(&mut self) -> Result<bool, String> {
-        match self.peek() {
+        match self.cursor.peek() {
             Some(b'0'..=b'9') => {
-                self.skip(|b| b.is_ascii_digit());
+                self.cursor.skip(|b| b.is_ascii_digit());
                 self.blanks();
-                if self.eat(b'~') {
+                if self.cursor.eat(b'~') {
                     self.blanks();
                     self.number()?;
                 }
             }
-            Some(b'$') => self.at += 1,
+            Some(b'$') => self.cursor.at += 1,
             Some(b'/') => {
-                self.at += 1;
+                self.cursor.at += 1;
                 self.regex(b'/')?;
-                self.skip(|b| matches!(b, b'I' | b'M'));
+                self.cursor.skip(|b| matches!(b, b'I' | b'M'));
             }
             Some(b'\\') => {
-                self.at += 1;
+                self.cursor.at += 1;
                 let delimiter = self.delimiter()?;
                 self.regex(delimiter)?;
-                self.skip(|b| matches!(b, b'I' | b'M'));
+                self.cursor.skip(|b| matches!(b, b'I' | b'M'));
             }
             _ => return Ok(false),
         }
@@ -147,7 +146,7 @@ impl Script<'_> {
     }
 
     fn second_address(&mut self) -> Result<(), String> {
-        if self.eat(b'+') || self.eat(b'~') {
+        if self.cursor.eat(b'+') || self.cursor.eat(b'~') {
             return self.number();
         }
         match self.address()? {
@@ -157,22 +156,22 @@ impl Script<'_> {
     }
 
     fn number(&mut self) -> Result<(), String> {
-        let start = self.at;
-        self.skip(|b| b.is_ascii_digit());
-        if self.at == start {
+        let start = self.cursor.at;
+        self.cursor.skip(|b| b.is_ascii_digit());
+        if self.cursor.at == start {
             return Err("a number is missing in a sed address".into());
         }
         Ok(())
     }
 
     fn label(&mut self, needed: bool) -> Result<(), String> {
-        let start = self.at;
-        self.skip(|b| b.is_ascii_alphanumeric() || b == b'_');
-        if needed && self.at == start {
+        let start = self.cursor.at;
+        self.cursor.skip(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if needed && self.cursor.at == start {
             return Err("a label of the sed script is not understood".into());
         }
         self.blanks();
-        self.label_shares_line |= matches!(self.peek(), Some(b';' | b'}' | b'#'));
+        self.label_shares_line |= matches!(self.cursor.peek(), Some(b';' | b'}' | b'#'));
         self.end()
     }
 
@@ -181,10 +180,10 @@ impl Script<'_> {
         self.regex(delimiter)?;
         self.delimited(delimiter)?;
         loop {
-            match self.peek() {
-                Some(b'g' | b'p' | b'i' | b'I' | b'm' | b'M' | b'0'..=b'9') => self.at += 1,
+            match self.cursor.peek() {
+                Some(b'g' | b'p' | b'i' | b'I' | b'm' | b'M' | b'0'..=b'9') => self.cursor.at += 1,
                 Some(b'w') => {
-                    self.at += 1;
+                    self.cursor.at += 1;
                     return self.file(Role::PathWrite);
                 }
                 Some(b'e') => {
@@ -205,21 +204,21 @@ impl Script<'_> {
 
     /// A regular expression up to its delimiter, in which a line may end after a backslash only.
     fn regex(&mut self, delimiter: u8) -> Result<(), String> {
-        let rest = &self.text[self.at..];
+        let rest = &self.cursor.text[self.cursor.at..];
         let Some(end) = regex::end(rest, delimiter) else {
             return Err("where a regular expression of the sed script ends is not clear".into());
         };
-        let stop = self.at + end;
+        let stop = self.cursor.at + end;
         self.spans_lines |= rest[..end].contains('\n');
         if rest[..end].replace("\\\\", "").replace("\\\n", "").contains('\n') {
             return Err("a line ends inside a sed command".into());
         }
-        self.at = stop + 1;
+        self.cursor.at = stop + 1;
         Ok(())
     }
 
     fn delimiter(&mut self) -> Result<u8, String> {
-        match self.next() {
+        match self.cursor.next() {
             Some(b) if b.is_ascii_punctuation() && !matches!(b, b'\\' | b'[' | b']' | b'{' | b'}') => Ok(b),
             _ => Err("the delimiter of a sed command is not understood".into()),
         }
@@ -228,9 +227,9 @@ impl Script<'_> {
     /// The text up to the next delimiter that no backslash quotes.
     fn delimited(&mut self, delimiter: u8) -> Result<(), String> {
         loop {
-            match self.next() {
+            match self.cursor.next() {
                 Some(b) if b == delimiter => return Ok(()),
-                Some(b'\\') => match self.next() {
+                Some(b'\\') => match self.cursor.next() {
                     Some(b'\n') => self.spans_lines = true,
                     Some(_) => {}
                     None => return Err("the sed script ends inside a command".into()),
@@ -245,22 +244,22 @@ impl Script<'_> {
     /// The text of `a`, `i` and `c`: `a\` and then lines, or GNU's `a text`.
     fn inserted_text(&mut self) -> Result<(), String> {
         self.blanks();
-        if self.eat(b'\\') {
-            if self.eat(b'\n') {
+        if self.cursor.eat(b'\\') {
+            if self.cursor.eat(b'\n') {
                 self.spans_lines = true;
             } else {
                 self.blanks();
-                if matches!(self.peek(), Some(b'\\' | b'\n')) {
+                if matches!(self.cursor.peek(), Some(b'\\' | b'\n')) {
                     return Err("the text of a sed command is not understood".into());
                 }
             }
         }
-        let start = self.at;
+        let start = self.cursor.at;
         loop {
-            match self.next() {
-                Some(b'\\') => match self.next() {
+            match self.cursor.next() {
+                Some(b'\\') => match self.cursor.next() {
                     Some(b'\n') => self.spans_lines = true,
-                    Some(b'\\') if self.peek() == Some(b'\n') => {
+                    Some(b'\\') if self.cursor.peek() == Some(b'\n') => {
                         return Err("sed implementations disagree where a text ends".into());
                     }
                     Some(_) => {}
@@ -270,7 +269,7 @@ impl Script<'_> {
                 Some(_) => {}
             }
         }
-        if self.text[start..self.at].trim().is_empty() {
+        if self.cursor.text[start..self.cursor.at].trim().is_empty() {
             return Err("the text of a sed command is missing".into());
         }
         Ok(())
@@ -279,9 +278,9 @@ impl Script<'_> {
     /// A file's name, up to the end of the line.
     fn file(&mut self, role: Role) -> Result<(), String> {
         self.blanks();
-        let start = self.at;
-        self.skip(|b| b != b'\n');
-        let name = &self.text[start..self.at];
+        let start = self.cursor.at;
+        self.cursor.skip(|b| b != b'\n');
+        let name = &self.cursor.text[start..self.cursor.at];
         if name.is_empty() || name.contains([';', '}', '#', '\\']) || name != name.trim() {
             return Err("the file that a sed command names is not understood".into());
         }
@@ -292,7 +291,7 @@ impl Script<'_> {
     /// What may follow a command: the line's end, `;`, `}` or a comment.
     fn end(&mut self) -> Result<(), String> {
         self.blanks();
-        match self.peek() {
+        match self.cursor.peek() {
             None | Some(b';' | b'\n' | b'}' | b'#') => Ok(()),
             Some(_) => Err(format!("`{}` after a sed command is not understood", self.letter())),
         }
@@ -300,35 +299,14 @@ impl Script<'_> {
 
     /// The character at hand, for a person to read.
     fn letter(&self) -> char {
-        self.text
-            .get(self.at..)
+        self.cursor
+            .text
+            .get(self.cursor.at..)
             .and_then(|rest| rest.chars().next())
             .unwrap_or_default()
     }
 
     fn blanks(&mut self) {
-        self.skip(|b| matches!(b, b' ' | b'\t'));
-    }
-
-    fn skip(&mut self, wanted: impl Fn(u8) -> bool) {
-        while self.peek().is_some_and(&wanted) {
-            self.at += 1;
-        }
-    }
-
-    fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn next(&mut self) -> Option<u8> {
-        let byte = self.peek()?;
-        self.at += 1;
-        Some(byte)
+        self.cursor.skip(|b| matches!(b, b' ' | b'\t'));
     }
 }
