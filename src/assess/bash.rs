@@ -872,12 +872,7 @@ impl<'a> Work<'a> {
                 return;
             }
         };
-        let mut words = vec![Arg {
-            value: Value::Literal(entry.clone()),
-            span: first.span,
-        }];
-        words.extend_from_slice(&args[1..]);
-        match catalog::read(&words) {
+        match read_as(&entry, args) {
             None => {
                 gathered.doubt(format!("`{name}` is not in the catalog"), first.span);
                 gathered.unvouched(&name);
@@ -956,12 +951,7 @@ impl<'a> Work<'a> {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
             return;
         };
-        let mut words = vec![Arg {
-            value: Value::Literal(name.to_owned()),
-            span: args[0].span,
-        }];
-        words.extend_from_slice(&args[1..]);
-        if let Some(reading) = catalog::read(&words) {
+        if let Some(reading) = read_as(name, args) {
             for effect in &reading.effects {
                 gathered.effect(*effect, "");
             }
@@ -1178,6 +1168,13 @@ struct Entry<'a> {
     /// As it stands in the script.
     name: &'a str,
     args: &'a [Arg],
+}
+
+/// Reads a command's words by the entry of this name, however the command itself was written.
+fn read_as(entry: &str, args: &[Arg]) -> Option<Reading> {
+    let mut words = args.to_vec();
+    words.first_mut()?.value = Value::Literal(entry.to_owned());
+    catalog::read(&words)
 }
 
 /// Whether code holds `((`, which bash and zsh read as arithmetic and other shells as commands.

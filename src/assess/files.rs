@@ -56,7 +56,7 @@ pub fn content(path: Option<&str>, filter: Option<&str>, state: &State, work: &m
 }
 
 /// The path as a word. A tool may read `~/` as the home, so it counts as that.
-fn word(path: &str, facts: &Facts) -> Arg {
+pub fn word(path: &str, facts: &Facts) -> Arg {
     let home = facts.home.as_deref().and_then(|home| home.to_str());
     let path = match (path.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => format!("{home}/{rest}"),

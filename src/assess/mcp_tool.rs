@@ -1,10 +1,10 @@
 //! Tools of MCP servers. What they do is theirs, so none is proven; what their names and arguments say may only raise.
 
 use super::bash::{self, Gathered, Work};
-use super::roles;
+use super::{files, roles};
 use crate::effect::{Action, EffectSpec, Reach, Undo};
+use crate::shell::Span;
 use crate::shell::state::State;
-use crate::shell::{Arg, Span, Value};
 
 /// Verbs that only look, as the first word of a tool's name.
 const LOOKS: &[&str] = &[
@@ -88,10 +88,6 @@ fn shared(undo: Undo) -> EffectSpec {
 
 /// A shell line, SQL, a URL or a path in an argument is judged as such.
 fn argument(key: &str, text: &str, action: Action, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
-    let arg = Arg {
-        value: Value::Literal(text.to_owned()),
-        span: Span::default(),
-    };
     if CODE.contains(&key) {
         let inner = bash::assess(text, state.cwd.as_deref(), work.facts);
         work.steps.extend(inner.steps);
@@ -101,18 +97,7 @@ fn argument(key: &str, text: &str, action: Action, state: &State, work: &mut Wor
     } else if text.contains("://") {
         super::web::fetch(text, state, work, gathered);
     } else if text.starts_with(['/', '~']) || text.starts_with("./") || text.starts_with("../") {
-        let path = match (
-            text.strip_prefix("~/"),
-            work.facts.home.as_deref().and_then(|home| home.to_str()),
-        ) {
-            (Some(rest), Some(home)) => format!("{home}/{rest}"),
-            _ => text.to_owned(),
-        };
-        let arg = Arg {
-            value: Value::Literal(path),
-            span: arg.span,
-        };
-        roles::path(action, &arg, state, work, gathered);
+        roles::path(action, &files::word(text, work.facts), state, work, gathered);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Redirections. Called between the words of a command and after compound commands.
 
-use super::ast::{Redirect, RedirectKind};
+use super::ast::{Redirect, RedirectKind, Word};
 use super::cursor::{Parsed, Parser, is_word_end};
 use super::words::Place;
 
@@ -67,13 +67,7 @@ impl Parser<'_> {
     fn output(&mut self, descriptor: Option<u32>, start: usize) -> Parsed<RedirectKind> {
         self.bump();
         match self.peek() {
-            Some(b'>') => {
-                self.bump();
-                if self.eat(b'|') {
-                    return self.refuse_from("zsh clobber operator", start);
-                }
-                Ok(RedirectKind::Append(self.target(start)?))
-            }
+            Some(b'>') => Ok(RedirectKind::Append(self.appended(start)?)),
             Some(b'|') => {
                 self.bump();
                 Ok(RedirectKind::Write(self.target(start)?))
@@ -108,19 +102,22 @@ impl Parser<'_> {
         Ok(kind)
     }
 
+    /// The second `>` of an operator, and its target.
+    fn appended(&mut self, start: usize) -> Parsed<Word> {
+        self.bump();
+        if self.eat(b'|') {
+            return self.refuse_from("zsh clobber operator", start);
+        }
+        self.target(start)
+    }
+
     /// `&>` and `&>>`
     fn both(&mut self, start: usize) -> Parsed<RedirectKind> {
         self.bump();
         self.peek();
         self.bump();
         match self.peek() {
-            Some(b'>') => {
-                self.bump();
-                if self.eat(b'|') {
-                    return self.refuse_from("zsh clobber operator", start);
-                }
-                Ok(RedirectKind::AppendBoth(self.target(start)?))
-            }
+            Some(b'>') => Ok(RedirectKind::AppendBoth(self.appended(start)?)),
             Some(b'|') => self.refuse_from("zsh clobber operator", start),
             Some(b'&') => self.refuse_from("unusual redirection", start),
             _ => self.file_for_both(start).map(RedirectKind::WriteBoth),
