@@ -192,7 +192,8 @@ fn destination(name: &str, words: &[Arg], state: &State, work: &Work<'_>) -> Opt
         Kind::Directory if work.facts.can_enter(&target) => {
             // The shell goes by names, the kernel by links: only where both agree is the place known.
             let by_name = place::normalize(&target);
-            (!state.relinked && work.facts.real(&by_name) == work.facts.real(&target)).then_some(by_name)
+            let agree = || by_name == target || work.facts.real(&by_name) == work.facts.real(&target);
+            (!state.relinked && agree()).then_some(by_name)
         }
         // It fails, and what follows runs where it was. Outside the project anybody may make the directory meanwhile.
         Kind::Missing | Kind::File if !state.wrote && work.facts.in_project(&place::normalize(&target)) => {
