@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use countersign::call::Call;
 use countersign::cli::hook;
 use countersign::decision::{Allow, Decision, Run};
+use countersign::facts::Facts;
+use countersign::judge::{self, Judgement};
 use countersign::policy::Wiring;
 use countersign::wire::EventKind;
 use rustix::process::{Pid, Signal, kill_process};
@@ -19,25 +21,28 @@ const ALLOW: &str =
 const BLOCK: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\"}}\n";
 const EMPTY: &str = "{}\n";
 
-fn allows(_: EventKind, _: &Call, _: Wiring) -> Decision {
-    Decision::Allow(Allow::Run(Run::default()))
+fn allows(event: EventKind, call: &Call, wiring: Wiring, facts: &Facts) -> Judgement {
+    Judgement {
+        decision: Decision::Allow(Allow::Run(Run::default())),
+        ..judge::judge(event, call, wiring, facts)
+    }
 }
 
-fn panics(_: EventKind, call: &Call, _: Wiring) -> Decision {
+fn panics(_: EventKind, call: &Call, _: Wiring, _: &Facts) -> Judgement {
     panic!("cannot judge\n\u{1b}[31m {}", call.tool)
 }
 
-fn takes_half_a_second(event: EventKind, call: &Call, wiring: Wiring) -> Decision {
+fn takes_half_a_second(event: EventKind, call: &Call, wiring: Wiring, facts: &Facts) -> Judgement {
     thread::sleep(Duration::from_millis(500));
-    allows(event, call, wiring)
+    allows(event, call, wiring, facts)
 }
 
-fn takes_two_seconds(event: EventKind, call: &Call, wiring: Wiring) -> Decision {
+fn takes_two_seconds(event: EventKind, call: &Call, wiring: Wiring, facts: &Facts) -> Judgement {
     thread::sleep(Duration::from_secs(2));
-    allows(event, call, wiring)
+    allows(event, call, wiring, facts)
 }
 
-fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring) -> Decision {
+fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring, facts: &Facts) -> Judgement {
     fn deeper(level: u64) -> u64 {
         let room = std::hint::black_box([level; 64]);
         if room[63] == u64::MAX {
@@ -47,13 +52,13 @@ fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring) -> Decisio
         }
     }
     std::hint::black_box(deeper(0));
-    allows(event, call, wiring)
+    allows(event, call, wiring, facts)
 }
 
 fn main() {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     if let [judge, rest @ ..] = words.as_slice() {
-        let judge = match judge.to_str() {
+        let judge: hook::Judge = match judge.to_str() {
             Some("panics") => panics,
             Some("takes-half-a-second") => takes_half_a_second,
             Some("takes-two-seconds") => takes_two_seconds,
