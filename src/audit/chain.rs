@@ -19,12 +19,12 @@ use std::process;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Access, OFlags, access, statvfs};
 use rustix::process::{Resource, getrlimit};
 use sha2::{Digest, Sha256};
 
 use super::files::{self, HEAD, LOG};
-use crate::own_files::{own_uid, private_dir};
+use crate::own_files::{is_absent, own_uid, private_dir};
 
 /// A log this long, in bytes, is renamed before the next line.
 pub const ROTATE_AT: u64 = 8 * 1024 * 1024;
@@ -136,6 +136,33 @@ fn write(mut file: &File, length: u64, line: &str) -> io::Result<()> {
         ));
     }
     file.write_all(line.as_bytes())
+}
+
+/// Why no line could be added just now, as far as that is seen without adding one.
+///
+/// # Errors
+/// Those that [`append`] would give.
+pub fn could_append(dir: &Path) -> io::Result<()> {
+    let there = dir.ancestors().find(|dir| dir.exists()).unwrap_or(dir);
+    if there == dir {
+        private_dir(dir)?;
+    }
+    let may = access(there, Access::WRITE_OK | Access::EXEC_OK).map_err(io::Error::from);
+    may.map_err(named(there))?;
+    for path in [dir.join(LOG), dir.join(HEAD)] {
+        match open(&path, OpenOptions::new().write(true)) {
+            Err(error) if !is_absent(&error) => return Err(error),
+            _ => {}
+        }
+    }
+    let disk = statvfs(there).map_err(io::Error::from).map_err(named(there))?;
+    if disk.f_blocks > 0 && disk.f_bavail == 0 {
+        return Err(named(there)(io::Error::new(
+            io::ErrorKind::StorageFull,
+            "the disk is full",
+        )));
+    }
+    Ok(())
 }
 
 /// Opens a file of the record: a regular one of this user, and no link to another.

@@ -227,6 +227,20 @@ fn check_line(file: &str, line: usize, text: &[u8], closing: Closing, last: Link
 }
 
 impl Report {
+    /// In a few words, for the person: "as written: 57 lines".
+    pub fn summary(&self) -> String {
+        let lines = match self.lines {
+            1 => "1 line".to_owned(),
+            lines => format!("{lines} lines"),
+        };
+        match self.faults.len() {
+            0 if self.files == 0 => "nothing is recorded yet".to_owned(),
+            0 => format!("as it was written: {lines}"),
+            1 => format!("NOT as it was written: 1 fault, {lines}"),
+            faults => format!("NOT as it was written: {faults} faults, {lines}"),
+        }
+    }
+
     fn fault(&mut self, file: &str, line: Option<usize>, what: String) {
         self.faults.push(Fault {
             file: file.to_owned(),
