@@ -14,7 +14,7 @@ use anyhow::Context;
 use crate::audit::entry::{Action, By, Entry, Step};
 use crate::audit::files::{self, Files, Recorded};
 use crate::audit::time;
-use crate::audit::verify::{Report, verify};
+use crate::audit::verify::verify;
 use crate::effect::Tier;
 use crate::escape::visible;
 use crate::own_files;
@@ -105,53 +105,54 @@ impl Only {
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let dir = own_files::state_dir().context("no home directory is known, so there is no record")?;
-    let mut out = io::stdout().lock();
-    let printed = if args.verify {
-        let report = verify(&dir).with_context(|| unreadable(&dir))?;
-        print_report(&report, &dir, &mut out)
+    let out = &mut io::stdout().lock();
+    let shown = if args.verify {
+        check(&dir, out)
     } else {
-        show(&args, &dir, &mut out)?
+        show(&args, &dir, out).with_context(|| format!("the record in {} cannot be shown", dir.display()))
     };
-    match printed {
+    match shown {
         // Whoever reads has seen enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        other => Ok(other?),
+        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
+        other => other,
     }
 }
 
-fn unreadable(dir: &Path) -> String {
-    format!("the record in {} cannot be read", dir.display())
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
-/// The outer error is of reading, the inner one of printing.
-fn show(args: &Args, dir: &Path, out: &mut impl Write) -> anyhow::Result<io::Result<ExitCode>> {
+fn show(args: &Args, dir: &Path, out: &mut impl Write) -> io::Result<ExitCode> {
     let mut reader = Reader::default();
-    let listed = Files::list(dir).with_context(|| unreadable(dir))?;
-    let last = last(&listed, args, &mut reader).with_context(|| unreadable(dir))?;
-    if last.is_empty() && !args.follow && !args.json {
-        let what = if listed.is_empty() {
-            "Nothing is recorded yet"
-        } else {
-            "Nothing recorded fits"
+    let listed = Files::list(dir)?;
+    let last = last(&listed, args, &mut reader)?;
+    print_all(&last, args.json, out)?;
+    if args.follow {
+        return follow(args, dir, reader, out);
+    }
+    if last.is_empty() && !args.json {
+        let what = match listed.is_empty() {
+            true => "Nothing is recorded yet",
+            false => "Nothing recorded fits",
         };
-        return Ok(writeln!(out, "{what} ({}).", dir.display()).map(|()| ExitCode::SUCCESS));
+        writeln!(out, "{what} ({}).", dir.display())?;
     }
-    if let Err(error) = print_all(&last, args.json, out) {
-        return Ok(Err(error));
-    }
-    while args.follow {
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows what is added, until the process is ended or nobody reads any more.
+fn follow(args: &Args, dir: &Path, mut reader: Reader, out: &mut impl Write) -> io::Result<ExitCode> {
+    loop {
         thread::sleep(BETWEEN_LOOKS);
-        let listed = Files::list(dir).with_context(|| unreadable(dir))?;
+        let listed = Files::list(dir)?;
         let mut new = Vec::new();
         for path in listed.chain().chain(listed.siblings.iter().map(PathBuf::as_path)) {
-            new.extend(reader.read(path).with_context(|| unreadable(dir))?);
+            new.extend(reader.read(path)?);
         }
         new.retain(|recorded| args.only.fits(&recorded.entry));
-        if let Err(error) = print_all(&new, args.json, out) {
-            return Ok(Err(error));
-        }
+        print_all(&new, args.json, out)?;
     }
-    Ok(Ok(ExitCode::SUCCESS))
 }
 
 /// The last lines that fit, in the order of time. Older files are passed over once there are enough.
@@ -274,7 +275,9 @@ fn decided(entry: &Entry) -> String {
     std::iter::once(by.to_owned()).chain(rule).chain(reason).collect()
 }
 
-fn print_report(report: &Report, dir: &Path, out: &mut impl Write) -> io::Result<ExitCode> {
+/// Ends with 1 where something is not as it was written.
+fn check(dir: &Path, out: &mut impl Write) -> anyhow::Result<ExitCode> {
+    let report = verify(dir).with_context(|| format!("the record in {} cannot be read", dir.display()))?;
     for fault in report.faults.iter().take(MAX_FAULTS) {
         writeln!(out, "{}", visible(&fault.to_string()))?;
     }
@@ -285,10 +288,9 @@ fn print_report(report: &Report, dir: &Path, out: &mut impl Write) -> io::Result
         writeln!(out, "{}", torn(report.torn))?;
     }
     writeln!(out, "{} in {}", report.summary(), dir.display())?;
-    Ok(if report.faults.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    Ok(match report.faults.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     })
 }
 
