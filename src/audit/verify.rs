@@ -2,7 +2,7 @@
 //!
 //! It shows only that; whoever may write the files can write the whole chain anew, `log.head` with it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -81,8 +81,8 @@ pub fn verify(dir: &Path) -> io::Result<Report> {
 
 fn snapshot(dir: &Path) -> io::Result<Snapshot> {
     let head_path = dir.join(HEAD);
-    let head = match File::open(&head_path) {
-        Ok(_) => Some(open(&head_path, &mut OpenOptions::new())?),
+    let head = match open(&head_path, &mut OpenOptions::new()) {
+        Ok(head) => Some(head),
         Err(error) if is_absent(&error) => None,
         Err(error) => return Err(error),
     };

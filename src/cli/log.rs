@@ -1,7 +1,7 @@
 //! `countersign log`: what was answered, and whether the record is as it was written.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 
+use crate::audit::chain::open;
 use crate::audit::entry::{Action, By, Entry, Step};
 use crate::audit::files::{self, Files, Recorded};
 use crate::audit::time;
@@ -179,7 +180,7 @@ struct Reader {
 
 impl Reader {
     fn read(&mut self, path: &Path) -> io::Result<Vec<Recorded>> {
-        let mut file = match File::open(path) {
+        let mut file = match open(path, &mut OpenOptions::new()) {
             Ok(file) => file,
             // It was renamed meanwhile, and is found by its new name the next time.
             Err(error) if own_files::is_absent(&error) => return Ok(Vec::new()),
