@@ -7,14 +7,15 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use countersign::audit::entry::{Action, By, Entry};
+use countersign::audit::entry::{Action, ERROR, Entry};
 use countersign::audit::files;
 use countersign::call::Call;
 use countersign::cli::hook;
 use countersign::decision::{Allow, Decision, Run};
+use countersign::effect::{Assessment, Tier};
 use countersign::facts::Facts;
-use countersign::judge::{self, Judgement};
-use countersign::policy::Wiring;
+use countersign::judge::Judgement;
+use countersign::policy::{By, Policy, Ruling, Wiring};
 use countersign::wire::EventKind;
 use countersign::wire::once::Once;
 use rustix::process::{Pid, Signal, kill_process};
@@ -24,28 +25,40 @@ const ALLOW: &str =
 const BLOCK: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\"}}\n";
 const EMPTY: &str = "{}\n";
 
-fn allows(event: EventKind, call: &Call, wiring: Wiring, facts: &Facts) -> Judgement {
+fn allows(_: EventKind, _: &Call, _: Wiring, _: &Policy, _: &Facts) -> Judgement {
     Judgement {
-        decision: Decision::Allow(Allow::Run(Run::default())),
-        ..judge::judge(event, call, wiring, facts)
+        assessment: Assessment {
+            steps: Vec::new(),
+            doubts: Vec::new(),
+            tier: Tier::Safe,
+            commands: Vec::new(),
+            parsed: None,
+        },
+        ruling: Ruling {
+            decision: Decision::Allow(Allow::Run(Run::default())),
+            by: By::OnlyPerson,
+            tier: Tier::Safe,
+            proven: true,
+            rated: Vec::new(),
+        },
     }
 }
 
-fn panics(_: EventKind, call: &Call, _: Wiring, _: &Facts) -> Judgement {
+fn panics(_: EventKind, call: &Call, _: Wiring, _: &Policy, _: &Facts) -> Judgement {
     panic!("cannot judge\n\u{1b}[31m {}", call.tool)
 }
 
-fn takes_half_a_second(event: EventKind, call: &Call, wiring: Wiring, facts: &Facts) -> Judgement {
+fn takes_half_a_second(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
     thread::sleep(Duration::from_millis(500));
-    allows(event, call, wiring, facts)
+    allows(event, call, wiring, policy, facts)
 }
 
-fn takes_two_seconds(event: EventKind, call: &Call, wiring: Wiring, facts: &Facts) -> Judgement {
+fn takes_two_seconds(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
     thread::sleep(Duration::from_secs(2));
-    allows(event, call, wiring, facts)
+    allows(event, call, wiring, policy, facts)
 }
 
-fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring, facts: &Facts) -> Judgement {
+fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
     fn deeper(level: u64) -> u64 {
         let room = std::hint::black_box([level; 64]);
         if room[63] == u64::MAX {
@@ -55,7 +68,7 @@ fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring, facts: &Fa
         }
     }
     std::hint::black_box(deeper(0));
-    allows(event, call, wiring, facts)
+    allows(event, call, wiring, policy, facts)
 }
 
 /// What comes after the answer never ends.
@@ -247,8 +260,8 @@ fn a_panic_is_recorded_with_its_call() {
     end(start(home.path(), "panics", "PermissionRequest", "1"));
     let entry = recorded(home.path());
     assert_eq!(
-        (entry.action, entry.by, entry.tool.as_deref()),
-        (Action::None, By::Error, Some("Bash"))
+        (entry.action, entry.by.as_str(), entry.tool.as_deref()),
+        (Action::None, ERROR, Some("Bash"))
     );
     let why = entry.why.expect("why");
     assert!(
@@ -267,8 +280,8 @@ fn a_deadline_that_passed_is_recorded_with_its_call() {
     ));
     let entry = recorded(home.path());
     assert_eq!(
-        (entry.action, entry.by, entry.tool.as_deref()),
-        (Action::None, By::Error, Some("Bash"))
+        (entry.action, entry.by.as_str(), entry.tool.as_deref()),
+        (Action::None, ERROR, Some("Bash"))
     );
     assert!(entry.why.expect("why").starts_with("no decision within 1 s"));
     assert!(entry.took_us >= 1_000_000, "{}", entry.took_us);

@@ -13,7 +13,6 @@ use crate::call::{Call, Mode};
 use crate::decision::Decision;
 use crate::effect;
 use crate::judge::Judgement;
-use crate::policy::Wiring;
 use crate::wire::EventKind;
 
 /// The version of the line's form.
@@ -24,6 +23,9 @@ const MAX_NAMED: usize = 64;
 
 /// The most bytes of one text, before it is said to be cut.
 const MAX_TEXT: usize = 1000;
+
+/// Who decided where something went wrong, so that nobody did.
+pub const ERROR: &str = "error";
 
 /// One answered call. What is not known is left out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,8 +60,9 @@ pub struct Entry {
     /// The reason code of a denial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    pub by: By,
-    /// The rule that decided, as it is written where it stands.
+    /// Who decided: [`By::word`](crate::policy::By::word), or [`ERROR`].
+    pub by: String,
+    /// By which rule, and where it stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// What went wrong, where an error decided.
@@ -124,30 +127,6 @@ impl Action {
     }
 }
 
-/// Who decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum By {
-    Policy,
-    /// A rule of the person's in the host's settings.
-    HostRule,
-    /// `--guard` in the entry that calls the hook.
-    Guard,
-    /// Something went wrong, and nobody did.
-    Error,
-}
-
-impl By {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            By::Policy => "policy",
-            By::HostRule => "host_rule",
-            By::Guard => "guard",
-            By::Error => "error",
-        }
-    }
-}
-
 /// What is known of an answer, whoever gave it.
 #[derive(Clone, Copy, Debug)]
 pub struct Answered<'a> {
@@ -161,21 +140,30 @@ pub struct Answered<'a> {
 
 impl Entry {
     /// A call that was judged, and what was printed for it.
-    pub fn judged(answered: &Answered, judgement: &Judgement, wiring: Wiring, action: Action, mask: &Masker) -> Self {
-        let (by, rule) = decider(judgement, wiring);
-        let assessment = &judgement.assessment;
-        let steps = assessment.steps.iter().take(MAX_NAMED);
+    pub fn judged(answered: &Answered, judgement: &Judgement, action: Action, mask: &Masker) -> Self {
+        let Judgement { assessment, ruling } = judgement;
+        let mut steps: Vec<Step> = assessment
+            .steps
+            .iter()
+            .take(MAX_NAMED)
+            .map(|step| Step::of(step, mask))
+            .collect();
+        for (number, tier, _) in &ruling.rated {
+            if let Some(step) = steps.get_mut(*number) {
+                step.tier = tier.as_str().to_owned();
+            }
+        }
         Entry {
-            tier: Some(assessment.tier.as_str().to_owned()),
-            proven: Some(assessment.proven()),
-            steps: steps.map(|step| Step::of(step, mask)).collect(),
-            steps_left_out: assessment.steps.len().saturating_sub(MAX_NAMED),
-            reason: match &judgement.decision {
+            tier: Some(ruling.tier.as_str().to_owned()),
+            proven: Some(ruling.proven),
+            steps_left_out: assessment.steps.len() - steps.len(),
+            steps,
+            reason: match &ruling.decision {
                 Decision::Deny(deny) if action == Action::Deny => Some(deny.reason.as_str().to_owned()),
                 _ => None,
             },
-            rule: rule.map(|rule| bounded(&rule, mask)),
-            ..Entry::bare(answered, action, by, mask)
+            rule: Some(bounded(&ruling.by.to_string(), mask)),
+            ..Entry::bare(answered, action, ruling.by.word(), mask)
         }
     }
 
@@ -183,7 +171,7 @@ impl Entry {
     pub fn error(answered: &Answered, why: &str, mask: &Masker) -> Self {
         Entry {
             why: Some(bounded(why, mask)),
-            ..Entry::bare(answered, Action::None, By::Error, mask)
+            ..Entry::bare(answered, Action::None, ERROR, mask)
         }
     }
 
@@ -192,7 +180,7 @@ impl Entry {
         self.input = mask.json(&call.raw_input);
     }
 
-    fn bare(answered: &Answered, action: Action, by: By, mask: &Masker) -> Self {
+    fn bare(answered: &Answered, action: Action, by: &str, mask: &Masker) -> Self {
         let call = answered.call;
         let text = |text: &str| bounded(text, mask);
         let project = answered.project.and_then(Path::file_name);
@@ -212,7 +200,7 @@ impl Entry {
             steps_left_out: 0,
             action,
             reason: None,
-            by,
+            by: by.to_owned(),
             rule: None,
             why: None,
             took_us: u64::try_from(answered.took.as_micros()).unwrap_or(u64::MAX),
@@ -240,17 +228,6 @@ impl Effect {
             place: effect.spec.place.as_str().to_owned(),
             target: bounded(&effect.target, mask),
         }
-    }
-}
-
-/// Who decided, and by which rule.
-fn decider(judgement: &Judgement, wiring: Wiring) -> (By, Option<String>) {
-    match (&judgement.held_by, &judgement.decision, wiring.guard) {
-        (Some(rule), ..) => (By::HostRule, Some(rule.clone())),
-        (None, Decision::Deny(_) | Decision::Ask(_), Some(guard)) => {
-            (By::Guard, Some(format!("--guard {}", guard.tier)))
-        }
-        (None, ..) => (By::Policy, None),
     }
 }
 
@@ -284,7 +261,7 @@ mod tests {
     use super::*;
     use crate::decision::{Allow, Deny, Reason, Run};
     use crate::effect::{Action as Does, Assessment, EffectSpec, Tier};
-    use crate::policy::Guard;
+    use crate::policy::{By, Origin, Ruling};
     use crate::shell::Span;
 
     fn call() -> Call {
@@ -295,18 +272,17 @@ mod tests {
         crate::wire::event::classify_event(&event).expect("a call")
     }
 
-    fn judgement(decision: Decision, steps: usize) -> Judgement {
-        let target = |number: usize| effect::Effect {
-            spec: EffectSpec::of(Does::Read),
-            target: format!("file-{number}"),
-        };
+    /// So many steps with so many effects each, answered so.
+    fn judgement(decision: Decision, by: By, steps: usize, effects: usize) -> Judgement {
+        let effect = |number| effect::Effect::new(EffectSpec::of(Does::Read), format!("file-{number}"));
         let step = effect::Step {
             program: "cat".into(),
             words: Vec::new(),
-            effects: (0..70).map(target).collect(),
+            effects: (0..effects).map(effect).collect(),
             doubts: Vec::new(),
             tier: Tier::Safe,
             span: Span::default(),
+            around: effect::Around::default(),
         };
         Judgement {
             assessment: Assessment {
@@ -316,8 +292,13 @@ mod tests {
                 commands: Vec::new(),
                 parsed: Some(true),
             },
-            decision,
-            held_by: None,
+            ruling: Ruling {
+                decision,
+                by,
+                tier: Tier::Safe,
+                proven: true,
+                rated: Vec::new(),
+            },
         }
     }
 
@@ -334,32 +315,31 @@ mod tests {
         Decision::Allow(Allow::Run(Run::default()))
     }
 
-    fn recorded(judgement: &Judgement, wiring: Wiring, action: Action) -> Entry {
-        Entry::judged(&answered(&call()), judgement, wiring, action, &Masker::default())
+    fn recorded(judgement: &Judgement, action: Action) -> Entry {
+        Entry::judged(&answered(&call()), judgement, action, &Masker::default())
     }
 
     #[test]
     fn a_line_tells_the_call_its_steps_and_the_answer_but_not_the_input() {
-        let mut judgement = judgement(allow(), 1);
-        judgement.assessment.steps[0].effects.truncate(1);
-        let mut entry = recorded(&judgement, Wiring::default(), Action::Allow);
+        let by = By::HostRule("Bash(cat *)".into());
+        let mut entry = recorded(&judgement(allow(), by, 1, 1), Action::Allow);
         entry.time = "T".into();
         let digest = sha256(&[b"Bash\0{\"command\":\"cat  x\"}"]);
         let expected = format!(
-            r#"{{"v":1,"time":"T","event":"PermissionRequest","session":"s","agent":"a","project":"shop","tool":"Bash","mode":"plan","digest":"{digest}","tier":"safe","proven":true,"steps":[{{"program":"cat","tier":"safe","effects":[{{"action":"read","place":"nowhere","target":"file-0"}}]}}],"action":"allow","by":"policy","took_us":1234}}"#
+            r#"{{"v":1,"time":"T","event":"PermissionRequest","session":"s","agent":"a","project":"shop","tool":"Bash","mode":"plan","digest":"{digest}","tier":"safe","proven":true,"steps":[{{"program":"cat","tier":"safe","effects":[{{"action":"read","place":"nowhere","target":"file-0"}}]}}],"action":"allow","by":"host_rule","rule":"your own rule in Claude Code's settings asks: Bash(cat *)","took_us":1234}}"#
         );
         assert_eq!(serde_json::to_string(&entry).expect("JSON"), expected);
         entry.keep_input(&call(), &Masker::default());
+        let with_input = serde_json::to_string(&entry).expect("JSON");
         assert!(
-            serde_json::to_string(&entry)
-                .expect("JSON")
-                .ends_with(r#","input":{"command":"cat  x"}}"#)
+            with_input.ends_with(r#","input":{"command":"cat  x"}}"#),
+            "{with_input}"
         );
     }
 
     #[test]
     fn what_is_left_out_is_counted() {
-        let entry = recorded(&judgement(Decision::None, 100), Wiring::default(), Action::None);
+        let entry = recorded(&judgement(Decision::None, By::Unproven, 100, 70), Action::None);
         assert_eq!((entry.steps.len(), entry.steps_left_out), (64, 36));
         assert_eq!((entry.steps[0].effects.len(), entry.steps[0].effects_left_out), (64, 6));
         let long = bounded(&"é".repeat(5000), &Masker::default());
@@ -367,39 +347,27 @@ mod tests {
     }
 
     #[test]
-    fn who_decided_is_told_with_the_rule() {
-        let deny = || {
-            Decision::Deny(Deny {
-                reason: Reason::Policy,
-                message: String::new(),
-                interrupt: false,
-            })
-        };
-        let guard = Wiring {
-            early: true,
-            guard: Some(Guard {
-                tier: Tier::High,
-                asks: false,
-            }),
-        };
-        let told = |judgement: &Judgement, wiring, action| {
-            let entry = recorded(judgement, wiring, action);
-            (entry.by, entry.rule, entry.reason)
-        };
+    fn a_denial_has_its_reason_and_a_rated_step_the_tier_of_the_rule() {
+        let deny = Decision::Deny(Deny {
+            reason: Reason::Policy,
+            message: String::new(),
+            interrupt: false,
+        });
+        let mut denied = judgement(deny, By::Guard(Tier::High), 2, 1);
+        denied.ruling.rated = vec![
+            (1, Tier::High, Origin::of("config.toml", 3)),
+            (90, Tier::Low, Origin::of("x", 1)),
+        ];
+        let entry = recorded(&denied, Action::Deny);
+        assert_eq!((entry.by.as_str(), entry.reason.as_deref()), ("guard", Some("policy")));
         assert_eq!(
-            told(&judgement(allow(), 1), guard, Action::Allow),
-            (By::Policy, None, None)
+            (entry.steps[0].tier.as_str(), entry.steps[1].tier.as_str()),
+            ("safe", "high")
         );
-        let (by, rule, reason) = told(&judgement(deny(), 1), guard, Action::Deny);
         assert_eq!(
-            (by, rule.as_deref(), reason.as_deref()),
-            (By::Guard, Some("--guard high"), Some("policy"))
-        );
-        let mut held = judgement(Decision::None, 1);
-        held.held_by = Some("Bash(cat *)".into());
-        assert_eq!(
-            told(&held, Wiring::default(), Action::None),
-            (By::HostRule, Some("Bash(cat *)".into()), None)
+            recorded(&denied, Action::None).reason,
+            None,
+            "it was not printed as one"
         );
     }
 
@@ -407,8 +375,8 @@ mod tests {
     fn an_error_is_told_with_as_much_of_the_call_as_is_known() {
         let entry = Entry::error(&answered(&call()), "the deadline passed", &Masker::default());
         assert_eq!(
-            (entry.action, entry.by, entry.why.as_deref()),
-            (Action::None, By::Error, Some("the deadline passed"))
+            (entry.action, entry.by.as_str(), entry.why.as_deref()),
+            (Action::None, ERROR, Some("the deadline passed"))
         );
         assert_eq!((entry.tool.as_deref(), entry.tier), (Some("Bash"), None));
         let unread = Answered {

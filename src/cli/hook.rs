@@ -22,7 +22,8 @@ use crate::facts::Facts;
 use crate::judge::{self, Judgement};
 use crate::own_files;
 use crate::pause::{self, Pause};
-use crate::policy::{Guard, Wiring, config};
+use crate::policy::config::{self, Invalid};
+use crate::policy::{Config, Guard, Policy, Wiring};
 use crate::wire::EventKind;
 use crate::wire::event::{self, Event, MAX_BYTES};
 use crate::wire::once::{self, Once};
@@ -140,7 +141,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// What judges a call: [`judge::judge`], but for tests.
-pub type Judge = fn(EventKind, &Call, Wiring, &Facts) -> Judgement;
+pub type Judge = fn(EventKind, &Call, Wiring, &Policy, &Facts) -> Judgement;
 
 /// Answers the event on standard input by `judge`, records the answer, and ends the process.
 ///
@@ -164,7 +165,7 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         once.none(&format!("{why}; see `countersign hook --help`"));
     }
     step_aside_if_off(&once);
-    configure(&once);
+    let mut config = configure(&once);
     let bytes = read_input(&once);
     let event = match event::read(&bytes) {
         Ok(event) => known.event.get_or_init(|| event),
@@ -176,9 +177,12 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     once.expect(event.kind);
     let _lock = step_aside_for_twin(&once, &bytes, wiring);
     let facts = Facts::live(event.call.cwd.as_deref());
-    let judgement = judge(event.kind, &event.call, wiring, &facts);
+    if let Err(invalid) = config.tighten(&facts.project) {
+        misconfigured(&once, &invalid);
+    }
+    let judgement = judge(event.kind, &event.call, wiring, &config.policy, &facts);
     let none = once.none_is_printed_as();
-    let line = output(event.kind, Some(&event.call), &judgement.decision, none);
+    let line = output(event.kind, Some(&event.call), &judgement.ruling.decision, none);
     once.answer(&line);
     let answered = Answered {
         project: facts.project.first().map(PathBuf::as_path),
@@ -186,10 +190,10 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     };
     let action = match line == output(event.kind, Some(&event.call), &Decision::None, none) {
         true => Action::None,
-        false => Action::of(&judgement.decision),
+        false => Action::of(&judgement.ruling.decision),
     };
     let mask = Masker::of_environment();
-    record(&Entry::judged(&answered, &judgement, wiring, action, &mask));
+    record(&Entry::judged(&answered, &judgement, action, &mask));
     process::exit(0)
 }
 
@@ -241,11 +245,18 @@ fn step_aside_if_off(once: &Once) {
     }
 }
 
-fn configure(once: &Once) {
-    match own_files::config_file().map_or_else(|| Ok(config::Config::default()), |file| config::read(&file)) {
-        Ok(config) => once.print_none_as(config.hook.no_decision),
-        Err(error) => once.none(&format!("no decision until the configuration is right: {error}")),
+fn configure(once: &Once) -> Config {
+    match own_files::config_file().map_or_else(|| Ok(Config::default()), |file| config::read(&file)) {
+        Ok(config) => {
+            once.print_none_as(config.hook.no_decision);
+            config
+        }
+        Err(invalid) => misconfigured(once, &invalid),
     }
+}
+
+fn misconfigured(once: &Once, invalid: &Invalid) -> ! {
+    once.none(&format!("no decision until the configuration is right: {invalid}"))
 }
 
 /// All of standard input, or one byte more than an event may have.

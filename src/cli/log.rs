@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context;
 
 use crate::audit::chain::open;
-use crate::audit::entry::{Action, By, Entry, Step};
+use crate::audit::entry::{Action, Entry, Step};
 use crate::audit::files::{self, Files, Recorded};
 use crate::audit::time;
 use crate::audit::verify::verify;
@@ -265,15 +265,14 @@ fn step(step: &Step) -> String {
     }
 }
 
-/// Who decided, by which rule, and the reason code of a denial.
+/// Who decided; by which rule, where the word alone does not tell; and the reason code of a denial.
 fn decided(entry: &Entry) -> String {
-    let by = match entry.by {
-        By::HostRule => "your own rule",
-        other => other.as_str(),
-    };
-    let rule = entry.rule.iter().map(|rule| format!(": {rule}"));
+    let tells_itself = matches!(entry.by.as_str(), "policy" | "unproven" | "plan_mode" | "person");
+    let rule = entry.rule.as_ref().filter(|_| !tells_itself);
     let reason = entry.reason.iter().map(|reason| format!("; {reason}"));
-    std::iter::once(by.to_owned()).chain(rule).chain(reason).collect()
+    std::iter::once(rule.unwrap_or(&entry.by).clone())
+        .chain(reason)
+        .collect()
 }
 
 /// Ends with 1 where something is not as it was written.

@@ -13,6 +13,7 @@ mod install;
 mod log;
 mod off;
 mod on;
+mod policy;
 mod uninstall;
 
 #[derive(Debug, Parser)]
@@ -42,6 +43,8 @@ enum Command {
     Off(off::Args),
     /// Answer again after `off`
     On(on::Args),
+    /// Show what is allowed, asked about and denied, and which file says so
+    Policy(policy::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -64,6 +67,7 @@ pub fn main() -> ExitCode {
         Command::Log(args) => log::run(args),
         Command::Off(args) => off::run(args),
         Command::On(args) => on::run(args),
+        Command::Policy(args) => policy::run(args),
         Command::Completions(args) => completions::run(args),
     };
     result.unwrap_or_else(|error| {
