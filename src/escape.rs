@@ -32,18 +32,15 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// JSON text with every hidden character written as `\\uXXXX`: the same value to a program, and all of it seen by a person.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
-    if json.is_ascii()
-        || !json
-            .chars()
-            .any(|character| !character.is_ascii() && is_hidden(character))
-    {
+    // Of hidden ASCII inside a string, JSON leaves DEL alone unescaped; outside of one it is layout.
+    let is_hidden_here = |character: char| (!character.is_ascii() || character == '\u{7f}') && is_hidden(character);
+    if !json.chars().any(is_hidden_here) {
         return Cow::Borrowed(json);
     }
     let mut shown = String::with_capacity(json.len() + 16);
     let mut units = [0; 2];
     for character in json.chars() {
-        // Hidden ASCII inside a string is escaped already; outside of one it is layout.
-        if character.is_ascii() || !is_hidden(character) {
+        if !is_hidden_here(character) {
             shown.push(character);
             continue;
         }
@@ -104,10 +101,10 @@ mod tests {
 
     #[test]
     fn json_keeps_its_value_and_shows_no_hidden_character() {
-        let value = serde_json::json!({ "a\u{202e}b": ["\u{200b}", "\u{e0001}", "é", "\n"] });
+        let value = serde_json::json!({ "a\u{202e}b": ["\u{200b}", "\u{e0001}", "é", "\n", "\u{7f}"] });
         let text = value.to_string();
         let shown = visible_json(&text);
-        assert!(shown.chars().all(|c| c.is_ascii() || !is_hidden(c)), "{shown}");
+        assert!(!shown.chars().any(is_hidden), "{shown}");
         assert!(
             shown.contains(r"\u202e") && shown.contains(r"\udb40\udc01") && shown.contains('é'),
             "{shown}"

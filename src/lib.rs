@@ -5,6 +5,7 @@
 //! with the person.
 
 pub mod assess;
+pub mod audit;
 pub mod call;
 pub mod catalog;
 pub mod cli;

@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use countersign::audit::entry::{Action, ERROR, Entry};
+use countersign::audit::files;
 use countersign::call::Call;
 use countersign::cli::hook;
 use countersign::decision::{Allow, Decision, Run};
@@ -15,6 +17,7 @@ use countersign::facts::Facts;
 use countersign::judge::Judgement;
 use countersign::policy::{By, Policy, Ruling, Wiring};
 use countersign::wire::EventKind;
+use countersign::wire::once::Once;
 use rustix::process::{Pid, Signal, kill_process};
 
 const ALLOW: &str =
@@ -68,14 +71,30 @@ fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring, policy: &P
     allows(event, call, wiring, policy, facts)
 }
 
+/// What comes after the answer never ends.
+fn hangs_after_its_answer() -> ! {
+    let once = Once::start(
+        EventKind::PermissionRequest,
+        Duration::from_secs(1),
+        Box::new(|_, _| {}),
+    );
+    once.answer("{\"answer\":1}");
+    let again = thread::spawn(move || once.answer("{\"answer\":2}"));
+    let _ = again.join();
+    loop {
+        thread::park();
+    }
+}
+
 fn main() {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     if let [judge, rest @ ..] = words.as_slice() {
-        let judge = match judge.to_str() {
+        let judge: hook::Judge = match judge.to_str() {
             Some("panics") => panics,
             Some("takes-half-a-second") => takes_half_a_second,
             Some("takes-two-seconds") => takes_two_seconds,
             Some("overflows-its-stack") => overflows_its_stack,
+            Some("hangs-after-its-answer") => hangs_after_its_answer(),
             _ => return run_all(),
         };
         hook::answer(hook::Args::read(rest), judge);
@@ -84,7 +103,7 @@ fn main() {
 }
 
 fn run_all() {
-    let tests: [(&str, fn()); 9] = [
+    let tests: [(&str, fn()); 12] = [
         (
             "a_panic_is_no_decision_and_one_line_of_diagnosis",
             a_panic_is_no_decision_and_one_line_of_diagnosis,
@@ -97,6 +116,15 @@ fn run_all() {
         (
             "an_allow_that_comes_after_a_stop_past_the_deadline_is_not_given",
             an_allow_after_a_stop_is_not_given,
+        ),
+        ("a_panic_is_recorded_with_its_call", a_panic_is_recorded_with_its_call),
+        (
+            "a_deadline_that_passed_is_recorded_with_its_call",
+            a_deadline_that_passed_is_recorded_with_its_call,
+        ),
+        (
+            "what_comes_after_the_answer_ends_at_the_deadline_and_answers_nothing_more",
+            what_comes_after_the_answer_ends_at_the_deadline,
         ),
         ("one_of_two_twins_answers", one_of_two_twins_answers),
         (
@@ -217,6 +245,57 @@ fn an_allow_after_a_stop_is_not_given() {
     kill_process(pid, Signal::CONT).expect("a continuation");
     let (stdout, _, status) = end(child);
     assert_eq!((stdout.as_str(), status), (BLOCK, Some(0)));
+}
+
+/// The one answer that is recorded.
+fn recorded(home: &Path) -> Entry {
+    let log = std::fs::read(home.join(".local/state/countersign/log.jsonl")).expect("a log");
+    let entries: Vec<Entry> = files::lines(&log).map(|one| one.entry).collect();
+    assert_eq!(entries.len(), 1);
+    entries.into_iter().next().expect("one")
+}
+
+fn a_panic_is_recorded_with_its_call() {
+    let home = home();
+    end(start(home.path(), "panics", "PermissionRequest", "1"));
+    let entry = recorded(home.path());
+    assert_eq!(
+        (entry.action, entry.by.as_str(), entry.tool.as_deref()),
+        (Action::None, ERROR, Some("Bash"))
+    );
+    let why = entry.why.expect("why");
+    assert!(
+        why.starts_with("an error in Countersign itself") && why.contains("cannot judge"),
+        "{why}"
+    );
+}
+
+fn a_deadline_that_passed_is_recorded_with_its_call() {
+    let home = home();
+    end(start(
+        home.path(),
+        "takes-two-seconds --deadline 1",
+        "PermissionRequest",
+        "1",
+    ));
+    let entry = recorded(home.path());
+    assert_eq!(
+        (entry.action, entry.by.as_str(), entry.tool.as_deref()),
+        (Action::None, ERROR, Some("Bash"))
+    );
+    assert!(entry.why.expect("why").starts_with("no decision within 1 s"));
+    assert!(entry.took_us >= 1_000_000, "{}", entry.took_us);
+}
+
+fn what_comes_after_the_answer_ends_at_the_deadline() {
+    let home = home();
+    let started = Instant::now();
+    let (stdout, stderr, status) = end(start(home.path(), "hangs-after-its-answer", "PermissionRequest", "1"));
+    assert_eq!(
+        (stdout.as_str(), stderr.as_str(), status),
+        ("{\"answer\":1}\n", "", Some(0))
+    );
+    assert!(started.elapsed() >= Duration::from_secs(1));
 }
 
 fn one_of_two_twins_answers() {

@@ -30,6 +30,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         path: std::env::var_os("PATH").unwrap_or_default(),
         own: own_files::all_dirs(),
         config: own_files::config_file(),
+        state: own_files::state_dir(),
         pause: pause::file().map_or(Pause::On, |file| pause::read(&file, now)),
         now,
     };

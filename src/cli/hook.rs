@@ -8,10 +8,15 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::os::unix::process::parent_id;
-use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::path::PathBuf;
+use std::process::{self, ExitCode};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant, SystemTime};
 
+use crate::audit::entry::{Action, Answered, Entry};
+use crate::audit::{self, Masker};
 use crate::call::Call;
+use crate::decision::Decision;
 use crate::effect::Tier;
 use crate::facts::Facts;
 use crate::judge::{self, Judgement};
@@ -20,8 +25,8 @@ use crate::pause::{self, Pause};
 use crate::policy::config::{self, Invalid};
 use crate::policy::{Config, Guard, Policy, Wiring};
 use crate::wire::EventKind;
-use crate::wire::event::{self, MAX_BYTES};
-use crate::wire::once::Once;
+use crate::wire::event::{self, Event, MAX_BYTES};
+use crate::wire::once::{self, Once};
 use crate::wire::output::output;
 use crate::wire::twin::{self, Standing};
 
@@ -138,11 +143,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// What judges a call: [`judge::judge`], but for tests.
 pub type Judge = fn(EventKind, &Call, Wiring, &Policy, &Facts) -> Judgement;
 
-/// Answers the event on standard input by `judge`, and ends the process.
+/// Answers the event on standard input by `judge`, records the answer, and ends the process.
 ///
 /// Wrong arguments, an unreadable event or configuration, a panic of `judge`, the deadline: no decision. Until the event
 /// is known, that is no decision on a `PermissionRequest`, or on a `PreToolUse` if the arguments are for one.
 pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
+    let known = Arc::new(Known::default());
     let deadline = args.as_ref().map_or(DEADLINE, |args| args.deadline);
     let wiring = args.as_ref().map(Args::wiring).unwrap_or_default();
     let expected = match wiring {
@@ -152,7 +158,9 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         } => EventKind::PermissionRequest,
         Wiring { .. } => EventKind::PreToolUse,
     };
-    let once = Once::start(expected, Duration::from_secs(deadline));
+    let for_errors = Arc::clone(&known);
+    let record_error = move |event, why: &str| for_errors.record_error(event, why);
+    let once = Once::start(expected, Duration::from_secs(deadline), Box::new(record_error));
     if let Err(why) = args {
         once.none(&format!("{why}; see `countersign hook --help`"));
     }
@@ -160,7 +168,7 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     let mut config = configure(&once);
     let bytes = read_input(&once);
     let event = match event::read(&bytes) {
-        Ok(event) => event,
+        Ok(event) => known.event.get_or_init(|| event),
         Err(error) => {
             once.expect(error.kind.unwrap_or(expected));
             once.none(&error.why)
@@ -173,12 +181,57 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         misconfigured(&once, &invalid);
     }
     let judgement = judge(event.kind, &event.call, wiring, &config.policy, &facts);
-    once.answer(&output(
-        event.kind,
-        Some(&event.call),
-        &judgement.ruling.decision,
-        once.none_is_printed_as(),
-    ))
+    let none = once.none_is_printed_as();
+    let line = output(event.kind, Some(&event.call), &judgement.ruling.decision, none);
+    once.answer(&line);
+    let answered = Answered {
+        project: facts.project.first().map(PathBuf::as_path),
+        ..known.answered(event.kind)
+    };
+    let action = match line == output(event.kind, Some(&event.call), &Decision::None, none) {
+        true => Action::None,
+        false => Action::of(&judgement.ruling.decision),
+    };
+    let mask = Masker::of_environment();
+    record(&Entry::judged(&answered, &judgement, action, &mask));
+    process::exit(0)
+}
+
+/// What the record is told, whoever answers.
+struct Known {
+    start: Instant,
+    event: OnceLock<Event>,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Known {
+            start: Instant::now(),
+            event: OnceLock::new(),
+        }
+    }
+}
+
+impl Known {
+    fn answered(&self, event: EventKind) -> Answered<'_> {
+        Answered {
+            event,
+            call: self.event.get().map(|event| &event.call),
+            project: None,
+            took: self.start.elapsed(),
+        }
+    }
+
+    fn record_error(&self, event: EventKind, why: &str) {
+        record(&Entry::error(&self.answered(event), why, &Masker::of_environment()));
+    }
+}
+
+/// Called when the answer has left, which nothing here can change.
+fn record(entry: &Entry) {
+    if let Err(error) = audit::record(entry) {
+        once::diagnose(&format!("the answer stands, but is not recorded: {error}"));
+    }
 }
 
 fn step_aside_if_off(once: &Once) {

@@ -10,6 +10,7 @@ mod doctor;
 mod explain;
 pub mod hook;
 mod install;
+mod log;
 mod off;
 mod on;
 mod policy;
@@ -36,6 +37,8 @@ enum Command {
     Uninstall(uninstall::Args),
     /// Check what is wired, and send two test events through it
     Doctor(doctor::Args),
+    /// Show what was answered, and check that the record is whole
+    Log(log::Args),
     /// Give no opinion on any call, for a while or until `on`
     Off(off::Args),
     /// Answer again after `off`
@@ -61,6 +64,7 @@ pub fn main() -> ExitCode {
         Command::Install(args) => install::run(args),
         Command::Uninstall(args) => uninstall::run(args),
         Command::Doctor(args) => doctor::run(args),
+        Command::Log(args) => log::run(args),
         Command::Off(args) => off::run(args),
         Command::On(args) => on::run(args),
         Command::Policy(args) => policy::run(args),

@@ -1,8 +1,9 @@
 //! At most one object leaves a process, whole, whatever happens to it.
 //!
 //! Whoever wants to answer (the judge, the watchdog at the deadline, the panic hook) must first win one atomic claim.
-//! The winner writes the whole line with one `write(2)` and ends the process with status 0; everybody else stays
-//! silent.
+//! The winner writes the whole line with one `write(2)`, does what is to be done after it, and ends the process with
+//! status 0; everybody else stays silent. What is done after the answer cannot outlast the deadline: the watchdog then
+//! ends the process.
 //!
 //! SIGTERM and SIGKILL keep their default disposition: they end the process between two instructions, so before the
 //! `write` or after it. POSIX makes a write of at most `PIPE_BUF` bytes to a pipe one piece, and `PIPE_BUF` is 4096 on
@@ -29,16 +30,23 @@ use crate::escape::visible;
 /// The most bytes of a diagnosis.
 const MAX_DIAGNOSIS: usize = 1000;
 
+/// How often the watchdog looks, past the deadline, whether an answer that is being written has left.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+
+/// What is done once an error was answered with no decision: told the event and why.
+pub type AfterError = Box<dyn Fn(EventKind, &str) + Send + Sync>;
+
 /// The right to answer on standard output, once.
-#[derive(Debug)]
 pub struct Once {
     shared: Arc<Shared>,
     deadline: Instant,
 }
 
-#[derive(Debug)]
 struct Shared {
     claimed: AtomicBool,
+    /// The answer has left the process.
+    given: AtomicBool,
+    after_error: AfterError,
     /// What no decision looks like, by what is known so far.
     silence: Mutex<(EventKind, NoDecision)>,
 }
@@ -47,10 +55,12 @@ impl Once {
     /// Starts the watchdog and takes over panics: from here on the process ends with status 0 and at most one object.
     /// `limit` runs from this call to the answer; when it has passed, the answer is no decision. `expected` is the event
     /// that an error is answered for until the real one is known.
-    pub fn start(expected: EventKind, limit: Duration) -> Self {
+    pub fn start(expected: EventKind, limit: Duration, after_error: AfterError) -> Self {
         let once = Once {
             shared: Arc::new(Shared {
                 claimed: AtomicBool::new(false),
+                given: AtomicBool::new(false),
+                after_error,
                 silence: Mutex::new((expected, NoDecision::default())),
             }),
             deadline: Instant::now() + limit,
@@ -67,8 +77,11 @@ impl Once {
             thread::sleep(limit);
             if shared.claim() {
                 shared.give_none(&late(limit));
-                process::exit(0)
             }
+            while !shared.given.load(Ordering::SeqCst) {
+                thread::sleep(BETWEEN_LOOKS);
+            }
+            process::exit(0)
         });
         match watchdog {
             Ok(_) => once,
@@ -91,15 +104,15 @@ impl Once {
         self.shared.silence().1
     }
 
-    /// Answers with `line` and ends the process. After the deadline the answer is no decision.
-    pub fn answer(&self, line: &str) -> ! {
+    /// Answers with `line` and comes back; the caller then ends the process. After the deadline the answer is no
+    /// decision, and this ends it.
+    pub fn answer(&self, line: &str) {
         self.claim_or_wait();
         if Instant::now() >= self.deadline {
             self.shared.give_none("the answer came after the deadline");
-        } else {
-            write_whole(io::stdout(), format!("{line}\n"));
+            process::exit(0)
         }
-        process::exit(0)
+        self.shared.print(line);
     }
 
     /// Answers with no decision, says why on standard error, and ends the process.
@@ -136,14 +149,27 @@ impl Shared {
     }
 
     fn give_none(&self, why: &str) {
-        self.give(&Decision::None, why);
+        let event = self.give(&Decision::None, why);
+        (self.after_error)(event, why);
     }
 
-    fn give(&self, decision: &Decision, why: &str) {
+    fn give(&self, decision: &Decision, why: &str) -> EventKind {
         let (event, no_decision) = *self.silence();
-        write_whole(io::stdout(), output(event, None, decision, no_decision) + "\n");
-        write_whole(io::stderr(), diagnosis(why));
+        self.print(&output(event, None, decision, no_decision));
+        diagnose(why);
+        event
     }
+
+    /// Only for the one who has the claim.
+    fn print(&self, line: &str) {
+        write_whole(io::stdout(), format!("{line}\n"));
+        self.given.store(true, Ordering::SeqCst);
+    }
+}
+
+/// One line on standard error. It has no part in the answer.
+pub fn diagnose(why: &str) {
+    write_whole(io::stderr(), diagnosis(why));
 }
 
 fn late(limit: Duration) -> String {

@@ -147,6 +147,21 @@ fn what_is_switched_off_is_warned_of_and_a_configuration_that_does_not_hold_is_a
 }
 
 #[test]
+fn a_record_that_was_changed_or_cannot_be_written_is_warned_of() {
+    let home = Home::with_settings(r#"{"permissions":{"defaultMode":"default"}}"#);
+    home.ok("install");
+    expect(&home, 0, "ok record", "nothing is recorded yet");
+    expect(&home, 0, "ok record", "as it was written: 2 lines");
+    let log = "home/.local/state/countersign/log.jsonl";
+    let text = fs::read_to_string(home.path(log)).unwrap();
+    home.write(log, &text.replace("allow", "none"));
+    expect(&home, 0, "warn record", "NOT as it was written: 2 faults, 4 lines");
+    fs::remove_file(home.path(log)).unwrap();
+    std::os::unix::fs::symlink(home.path("elsewhere"), home.path(log)).unwrap();
+    expect(&home, 0, "warn record", "log.jsonl is a symbolic link");
+}
+
+#[test]
 fn a_hook_that_fails_or_babbles_or_hangs_is_a_failure() {
     expect(&installed("exit 1"), 1, "fail answer", "exit status: 1");
     expect(&installed("echo allow"), 1, "fail answer", "one JSON object");

@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 use self::layers::{Entry, Layer, Owner, ours};
 use super::host::{PERMISSION_REQUEST, PRE_TOOL_USE, Places};
 use super::wiring::Found;
+use crate::audit::chain::could_append;
+use crate::audit::verify::verify;
 use crate::escape::visible;
 use crate::pause::{Length, Pause};
 use crate::policy::config;
@@ -66,6 +68,8 @@ pub struct Given {
     pub own: Vec<PathBuf>,
     /// The person's configuration; it need not exist.
     pub config: Option<PathBuf>,
+    /// Where the record is; it need not exist.
+    pub state: Option<PathBuf>,
     /// The project's root directories, as a call from here would find them.
     pub roots: Vec<PathBuf>,
     pub pause: Pause,
@@ -79,6 +83,7 @@ pub fn examine(given: &Given) -> Vec<Finding> {
     let version = mode::host_version(&given.path, &mut findings);
     wired(&layers, &mut findings);
     configured(given, &mut findings);
+    recorded(given, &mut findings);
     switched_off(&layers, &mut findings);
     mode::mode(&layers, version, &mut findings);
     entries::rivals(&layers, &mut findings);
@@ -212,6 +217,29 @@ fn configured(given: &Given, findings: &mut Findings) {
             );
             findings.fail("config", what, "mend the file or remove it");
         }
+    }
+}
+
+/// Whether answers can be recorded, and the record is as it was written.
+fn recorded(given: &Given, findings: &mut Findings) {
+    let Some(dir) = &given.state else {
+        let what = "no home directory is known, so no answer is recorded";
+        findings.warn("record", what, "set HOME");
+        return;
+    };
+    if let Err(error) = could_append(dir) {
+        let what = format!("answers are not recorded: {}", visible(&error.to_string()));
+        findings.warn("record", what, "mend that; the answers themselves do not depend on it");
+        return;
+    }
+    match verify(dir) {
+        Ok(report) if report.faults.is_empty() => findings.ok("record", report.summary()),
+        Ok(report) => findings.warn("record", report.summary(), "run `countersign log --verify`"),
+        Err(error) => findings.warn(
+            "record",
+            format!("it cannot be read: {}", visible(&error.to_string())),
+            "mend that",
+        ),
     }
 }
 

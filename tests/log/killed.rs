@@ -1,0 +1,86 @@
+//! Many hooks at once, some of them killed at any moment.
+
+use std::process::Child;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{ALLOW, Home};
+
+const AT_ONCE: usize = 64;
+const ROUNDS: usize = 6;
+
+/// Numbers without a pattern, the same for the same seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+/// Whether it ended by itself. Its answer is whole or not there.
+fn ended_by_itself(child: Child) -> bool {
+    let output = child.wait_with_output().expect("its end");
+    let stdout = String::from_utf8(output.stdout).expect("UTF-8");
+    match output.status.code() {
+        Some(code) => {
+            assert_eq!(
+                (code, stdout.as_str()),
+                (0, ALLOW),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+            true
+        }
+        None => {
+            assert!(stdout.is_empty() || stdout == ALLOW, "half an answer: {stdout}");
+            false
+        }
+    }
+}
+
+#[test]
+fn hooks_killed_at_any_moment_leave_a_record_that_verifies_and_lacks_nobody_elses_line() {
+    let seed = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .expect("after 1970")
+        .as_nanos() as u64
+        | 1;
+    let mut random = Random(seed);
+    let home = Home::new();
+    let (mut by_themselves, mut killed) = (0, 0);
+    for round in 0..ROUNDS {
+        let children: Vec<Child> = (0..AT_ONCE)
+            .map(|number| home.start(&format!("echo {round} {number}")))
+            .collect();
+        for _ in 0..AT_ONCE / 2 {
+            let child = &children[random.below(AT_ONCE as u64) as usize];
+            // It may have ended, but is not yet waited for: the id is still its own.
+            let _ = kill_process(Pid::from_child(child), Signal::KILL);
+            thread::sleep(Duration::from_micros(random.below(3000)));
+        }
+        let ended: Vec<bool> = children.into_iter().map(ended_by_itself).collect();
+        let whole = ended.iter().filter(|by_itself| **by_itself).count();
+        by_themselves += whole as u64;
+        killed += AT_ONCE - whole;
+        let report = home.verified();
+        assert_eq!(report.faults, [], "seed {seed}, round {round}");
+        assert!(
+            report.lines >= by_themselves,
+            "seed {seed}: {} lines of {by_themselves}",
+            report.lines
+        );
+    }
+    assert!(
+        killed > 0 && by_themselves > 0,
+        "seed {seed}: {killed} killed, {by_themselves} not"
+    );
+    assert_eq!(home.entries().len() as u64, home.verified().lines);
+    home.ok("log --verify");
+}
