@@ -53,8 +53,19 @@ fn takes_half_a_second(event: EventKind, call: &Call, wiring: Wiring, policy: &P
     allows(event, call, wiring, policy, facts)
 }
 
-fn takes_two_seconds(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
-    thread::sleep(Duration::from_secs(2));
+fn takes_five_seconds(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
+    thread::sleep(Duration::from_secs(5));
+    allows(event, call, wiring, policy, facts)
+}
+
+fn takes_a_second_and_a_half(
+    event: EventKind,
+    call: &Call,
+    wiring: Wiring,
+    policy: &Policy,
+    facts: &Facts,
+) -> Judgement {
+    thread::sleep(Duration::from_millis(1500));
     allows(event, call, wiring, policy, facts)
 }
 
@@ -72,18 +83,27 @@ fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring, policy: &P
 }
 
 /// What comes after the answer never ends.
-fn hangs_after_its_answer() -> ! {
+fn answers_once() -> Once {
     let once = Once::start(
         EventKind::PermissionRequest,
         Duration::from_secs(1),
         Box::new(|_, _| {}),
     );
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).expect("an event");
     once.answer("{\"answer\":1}");
-    let again = thread::spawn(move || once.answer("{\"answer\":2}"));
-    let _ = again.join();
+    once
+}
+
+fn hangs_after_its_answer() -> ! {
+    answers_once();
     loop {
         thread::park();
     }
+}
+
+fn answers_twice() -> ! {
+    answers_once().answer("{\"answer\":2}");
+    unreachable!("the second answer ends the process")
 }
 
 fn main() {
@@ -92,9 +112,11 @@ fn main() {
         let judge: hook::Judge = match judge.to_str() {
             Some("panics") => panics,
             Some("takes-half-a-second") => takes_half_a_second,
-            Some("takes-two-seconds") => takes_two_seconds,
+            Some("takes-five-seconds") => takes_five_seconds,
+            Some("takes-a-second-and-a-half") => takes_a_second_and_a_half,
             Some("overflows-its-stack") => overflows_its_stack,
             Some("hangs-after-its-answer") => hangs_after_its_answer(),
+            Some("answers-twice") => answers_twice(),
             _ => return run_all(),
         };
         hook::answer(hook::Args::read(rest), judge);
@@ -103,7 +125,11 @@ fn main() {
 }
 
 fn run_all() {
-    let tests: [(&str, fn()); 12] = [
+    let tests: [(&str, fn()); 13] = [
+        (
+            "a_second_answer_is_silence_and_the_end",
+            a_second_answer_is_silence_and_the_end,
+        ),
         (
             "a_panic_is_no_decision_and_one_line_of_diagnosis",
             a_panic_is_no_decision_and_one_line_of_diagnosis,
@@ -219,13 +245,13 @@ fn a_judge_past_the_deadline_is_no_decision() {
     let started = Instant::now();
     let (stdout, stderr, status) = end(start(
         home.path(),
-        "takes-two-seconds --deadline 1",
+        "takes-five-seconds --deadline 1",
         "PermissionRequest",
         "1",
     ));
     assert_eq!((stdout.as_str(), status), (BLOCK, Some(0)), "{stderr}");
     assert!(
-        stderr.contains("within 1 s") && started.elapsed() < Duration::from_secs(2),
+        stderr.contains("within 1 s") && started.elapsed() < Duration::from_secs(5),
         "{stderr}"
     );
 }
@@ -274,7 +300,7 @@ fn a_deadline_that_passed_is_recorded_with_its_call() {
     let home = home();
     end(start(
         home.path(),
-        "takes-two-seconds --deadline 1",
+        "takes-a-second-and-a-half --deadline 1",
         "PermissionRequest",
         "1",
     ));
@@ -296,6 +322,15 @@ fn what_comes_after_the_answer_ends_at_the_deadline() {
         ("{\"answer\":1}\n", "", Some(0))
     );
     assert!(started.elapsed() >= Duration::from_secs(1));
+}
+
+fn a_second_answer_is_silence_and_the_end() {
+    let home = home();
+    let (stdout, stderr, status) = end(start(home.path(), "answers-twice", "PermissionRequest", "1"));
+    assert_eq!(
+        (stdout.as_str(), stderr.as_str(), status),
+        ("{\"answer\":1}\n", "", Some(0))
+    );
 }
 
 fn one_of_two_twins_answers() {

@@ -1,7 +1,8 @@
 //! The faces: an event of the host is read into a [`Call`](crate::call::Call), a decision is written as its answer.
 //!
 //! `event` reads, [`output`](output::output) builds every answer, `once` sees to it that at most one leaves the
-//! process, `twin` that at most one process of the same event answers. The faces judge nothing.
+//! process, `watchdog` that one does in time, `twin` that at most one process of the same
+//! event answers. The faces judge nothing.
 
 use serde_json::value::RawValue;
 
@@ -9,6 +10,7 @@ pub mod event;
 pub mod once;
 pub mod output;
 pub mod twin;
+mod watchdog;
 
 /// The events of the host that Countersign answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

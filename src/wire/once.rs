@@ -1,6 +1,7 @@
 //! At most one object leaves a process, whole, whatever happens to it.
 //!
-//! Whoever wants to answer (the judge, the watchdog at the deadline, the panic hook) must first win one atomic claim.
+//! Whoever wants to answer (the judge, the [watchdog](super::watchdog) at the deadline, the panic hook) must first win one
+//! atomic claim.
 //! The winner writes the whole line with one `write(2)`, does what is to be done after it, and ends the process with
 //! status 0; everybody else stays silent. What is done after the answer cannot outlast the deadline: the watchdog then
 //! ends the process.
@@ -17,21 +18,17 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::panic;
 use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::EventKind;
 use super::output::{NoDecision, output};
+use super::watchdog::{self, Late};
 use crate::decision::Decision;
 use crate::escape::visible;
 
 /// The most bytes of a diagnosis.
 const MAX_DIAGNOSIS: usize = 1000;
-
-/// How often the watchdog looks, past the deadline, whether an answer that is being written has left.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// What is done once an error was answered with no decision: told the event and why.
 pub type AfterError = Box<dyn Fn(EventKind, &str) + Send + Sync>;
@@ -43,48 +40,35 @@ pub struct Once {
 }
 
 struct Shared {
-    claimed: AtomicBool,
-    /// The answer has left the process.
-    given: AtomicBool,
     after_error: AfterError,
+    limit: Duration,
     /// What no decision looks like, by what is known so far.
     silence: Mutex<(EventKind, NoDecision)>,
 }
 
 impl Once {
     /// Starts the watchdog and takes over panics: from here on the process ends with status 0 and at most one object.
-    /// `limit` runs from this call to the answer; when it has passed, the answer is no decision. `expected` is the event
-    /// that an error is answered for until the real one is known.
+    /// `limit`, in whole seconds, runs from this call to the answer; when it has passed, the answer is no decision.
+    /// `expected` is the event that an error is answered for until the real one is known.
     pub fn start(expected: EventKind, limit: Duration, after_error: AfterError) -> Self {
         let once = Once {
             shared: Arc::new(Shared {
-                claimed: AtomicBool::new(false),
-                given: AtomicBool::new(false),
                 after_error,
+                limit,
                 silence: Mutex::new((expected, NoDecision::default())),
             }),
             deadline: Instant::now() + limit,
         };
         let shared = Arc::clone(&once.shared);
         panic::set_hook(Box::new(move |panic| {
-            if shared.claim() {
+            if watchdog::claim() {
                 shared.give_none(&format!("an error in Countersign itself: {panic}"));
             }
             process::exit(0)
         }));
-        let shared = Arc::clone(&once.shared);
-        let watchdog = thread::Builder::new().spawn(move || {
-            thread::sleep(limit);
-            if shared.claim() {
-                shared.give_none(&late(limit));
-            }
-            while !shared.given.load(Ordering::SeqCst) {
-                thread::sleep(BETWEEN_LOOKS);
-            }
-            process::exit(0)
-        });
-        match watchdog {
-            Ok(_) => once,
+        once.shared.prepare();
+        match watchdog::start(limit) {
+            Ok(()) => once,
             Err(error) => once.none(&format!("the watchdog cannot start: {error}")),
         }
     }
@@ -92,11 +76,13 @@ impl Once {
     /// From now on an error is answered for `event`.
     pub fn expect(&self, event: EventKind) {
         self.shared.silence().0 = event;
+        self.shared.prepare();
     }
 
     /// From now on no decision is printed so.
     pub fn print_none_as(&self, no_decision: NoDecision) {
         self.shared.silence().1 = no_decision;
+        self.shared.prepare();
     }
 
     /// How no decision is printed.
@@ -107,7 +93,7 @@ impl Once {
     /// Answers with `line` and comes back; the caller then ends the process. After the deadline the answer is no
     /// decision, and this ends it.
     pub fn answer(&self, line: &str) {
-        self.claim_or_wait();
+        self.claim_or_end();
         if Instant::now() >= self.deadline {
             self.shared.give_none("the answer came after the deadline");
             process::exit(0)
@@ -117,33 +103,29 @@ impl Once {
 
     /// Answers with no decision, says why on standard error, and ends the process.
     pub fn none(&self, why: &str) -> ! {
-        self.claim_or_wait();
+        self.claim_or_end();
         self.shared.give_none(why);
         process::exit(0)
     }
 
     /// Answers that this process steps aside, says why on standard error, and ends the process.
     pub fn aside(&self, why: &str) -> ! {
-        self.claim_or_wait();
+        self.claim_or_end();
         self.shared.give(&Decision::Aside, why);
         process::exit(0)
     }
 
-    /// Waits for the end of the process where somebody else answers.
-    fn claim_or_wait(&self) {
-        if !self.shared.claim() {
-            loop {
-                thread::park();
-            }
+    /// Where the watchdog has answered already, what is left is to say so and to end.
+    fn claim_or_end(&self) {
+        if !watchdog::claim() {
+            let event = self.shared.silence().0;
+            (self.shared.after_error)(event, &self.shared.late());
+            process::exit(0)
         }
     }
 }
 
 impl Shared {
-    fn claim(&self) -> bool {
-        !self.claimed.swap(true, Ordering::SeqCst)
-    }
-
     fn silence(&self) -> std::sync::MutexGuard<'_, (EventKind, NoDecision)> {
         self.silence.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -160,20 +142,30 @@ impl Shared {
         event
     }
 
+    /// What the watchdog would say.
+    fn prepare(&self) {
+        let (event, no_decision) = *self.silence();
+        watchdog::prepare(Late {
+            answer: output(event, None, &Decision::None, no_decision) + "\n",
+            why: diagnosis(&self.late()),
+        });
+    }
+
+    fn late(&self) -> String {
+        let seconds = self.limit.as_secs();
+        format!("no decision within {seconds} s: the question stays with you")
+    }
+
     /// Only for the one who has the claim.
     fn print(&self, line: &str) {
         write_whole(io::stdout(), format!("{line}\n"));
-        self.given.store(true, Ordering::SeqCst);
+        watchdog::given();
     }
 }
 
 /// One line on standard error. It has no part in the answer.
 pub fn diagnose(why: &str) {
     write_whole(io::stderr(), diagnosis(why));
-}
-
-fn late(limit: Duration) -> String {
-    format!("no decision within {} s: the question stays with you", limit.as_secs())
 }
 
 /// One line for standard error, with nothing hidden in it.
