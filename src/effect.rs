@@ -53,9 +53,17 @@ pub struct Doubt {
     pub why: String,
     /// Where in the script.
     pub span: Span,
-    /// All that is missing is the catalog's knowledge of a command, an option or an operand, so that a person who knows
-    /// the tool can vouch for the command by a rule.
-    pub unlisted: bool,
+    /// All that is missing is the catalog's knowledge, so that a person who knows the tool can vouch for it by a rule.
+    pub gap: Option<Gap>,
+}
+
+/// What the catalog does not list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// The program or tool as a whole.
+    Program,
+    /// An option, an operand or code of a program that it lists. What the words after it do was not read.
+    Word,
 }
 
 /// One simple command inside a script, or the whole call of another tool.

@@ -47,7 +47,7 @@ fn held_back(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<By> 
     let rules = host_rules::read(&sources);
     let obeyed = |(name, value): &(String, String)| {
         let value = Value::Literal(value.clone());
-        matches!(environment::assignment(name, &value), EnvRisk::Hazard(_)).then(|| name.clone())
+        (environment::assignment(name, &value) != EnvRisk::Inert).then(|| name.clone())
     };
     if let Some(name) = rules.project_variables.iter().find_map(obeyed) {
         return Some(By::ProjectVariable(name));

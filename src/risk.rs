@@ -256,7 +256,7 @@ mod tests {
             step.doubts.push(Doubt {
                 why: "anything".into(),
                 span: Span::default(),
-                unlisted: false,
+                gap: None,
             });
             assert!(step_tier(&step) > Tier::Safe && step_tier(&step) >= proven, "{spec:?}");
         }

@@ -199,7 +199,10 @@ fn a_project_that_sets_variables_which_programs_obey_gets_nothing_let_through() 
         (r#"{"XDG_CONFIG_HOME":"/p"}"#, Answer::None),
         (r#"{"GIT_SSH_COMMAND":"./x"}"#, Answer::None),
         (r#"{"LD_PRELOAD":"./x.so"}"#, Answer::None),
-        (r#"{"NO_COLOR":"1"}"#, Answer::Allow),
+        (r#"{"GIT_EDITOR":"./x"}"#, Answer::None),
+        (r#"{"CLAUDE_CONFIG_DIR":"/p"}"#, Answer::None),
+        (r#"{"WHATEVER":"x"}"#, Answer::None),
+        (r#"{"NO_COLOR":"1","BASH_DEFAULT_TIMEOUT_MS":"120000"}"#, Answer::Allow),
     ] {
         let home = Home::new();
         fs::create_dir_all(home.project().join(".claude")).expect("a directory");

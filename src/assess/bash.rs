@@ -10,7 +10,9 @@ use super::seen::{Named, Seen};
 use super::{git, glob, paths, roles};
 use crate::catalog::environment::EnvRisk;
 use crate::catalog::{self, Inner, Reading, Role};
-use crate::effect::{Action, Around, Assessment, Doubt, Effect, EffectSpec, Place, Reach, Step, Tier, Undo};
+use crate::effect::{
+    Action, Around, Assessment, Doubt, Effect, EffectSpec, Gap, Place, Reach, Step, Subject, Tier, Undo,
+};
 use crate::facts::git::Discovery;
 use crate::facts::{self, Facts, Found};
 use crate::place::{self, Purpose};
@@ -49,7 +51,7 @@ pub fn assess(source: &str, cwd: Option<&Path>, facts: &Facts) -> Assessment {
             work.doubts.push(Doubt {
                 why: format!("not understood: {}", refusal.what),
                 span: refusal.span,
-                unlisted: false,
+                gap: None,
             });
             work.scan(source, cwd);
             false
@@ -107,16 +109,16 @@ impl Gathered {
         self.doubts.push(Doubt {
             why: why.into(),
             span,
-            unlisted: false,
+            gap: None,
         });
     }
 
     /// Something that the catalog does not list.
-    pub fn unlisted(&mut self, why: impl Into<String>, span: Span) {
+    pub fn unlisted(&mut self, gap: Gap, why: impl Into<String>, span: Span) {
         self.doubts.push(Doubt {
             why: why.into(),
             span,
-            unlisted: true,
+            gap: Some(gap),
         });
     }
 
@@ -247,7 +249,7 @@ impl<'a> Work<'a> {
         let doubt = Doubt {
             why: "more is nested, named or repeated than is followed".into(),
             span,
-            unlisted: false,
+            gap: None,
         };
         if !self.left_out {
             self.left_out = true;
@@ -882,6 +884,7 @@ impl<'a> Work<'a> {
                 let effect = paths::execute(&path, self, state.wrote);
                 gathered.add(effect);
                 self.as_its_name_says(&path, args, state, &mut gathered);
+                self.words_outside(args, state, &mut gathered);
                 state.wrote = true;
                 self.push(&name, args.to_vec(), gathered, site.span);
                 return;
@@ -895,8 +898,9 @@ impl<'a> Work<'a> {
         };
         match read_as(&entry, args) {
             None => {
-                gathered.unlisted(format!("`{name}` is not in the catalog"), first.span);
+                gathered.unlisted(Gap::Program, format!("`{name}` is not in the catalog"), first.span);
                 gathered.unvouched(&name);
+                self.words_outside(args, state, &mut gathered);
                 state.forget_all();
                 state.wrote = true;
                 self.push(&name, args.to_vec(), gathered, site.span);
@@ -915,14 +919,14 @@ impl<'a> Work<'a> {
     fn reading(&mut self, named: Entry<'_>, reading: Reading, mut gathered: Gathered, state: &mut State, site: Site) {
         let Entry { entry, name, args } = named;
         for misread in &reading.doubts {
-            gathered.unlisted(misread.why.clone(), misread.span);
+            gathered.unlisted(Gap::Word, misread.why.clone(), misread.span);
         }
         let mut own = state.clone();
         if let Some(directory) = &reading.directory {
             own.cwd = roles::directory(directory, state, self, &mut gathered);
         }
         for effect in &reading.effects {
-            gathered.effect(self.vouched(*effect, &own), "");
+            gathered.add(self.vouched(*effect, &own));
         }
         let mut uses = reading.uses;
         if entry == "git" && reading.subcommand == "diff" {
@@ -930,6 +934,10 @@ impl<'a> Work<'a> {
         }
         roles::apply(&uses, &own, self, &mut gathered);
         roles::sought(&uses, !reading.inner.is_empty(), &mut gathered);
+        let own_effects = gathered.effects.iter().skip(gathered.around.effects);
+        if own_effects.clone().any(|effect| effect.spec.action == Action::Execute) {
+            self.words_outside(args, &own, &mut gathered);
+        }
         if entry == "git" {
             git::check(&own, reading.subcommand, site.span, self, &mut gathered);
         }
@@ -983,19 +991,61 @@ impl<'a> Work<'a> {
     }
 
     /// What an entry calls the project's own code is that only in the project, and as long as nothing changed it.
-    fn vouched(&self, effect: EffectSpec, state: &State) -> EffectSpec {
-        let in_project = state
-            .cwd
-            .as_ref()
-            .is_some_and(|cwd| self.facts.in_project(&self.facts.real(cwd)));
-        if effect.action == Action::Execute && (state.wrote || !in_project) {
-            EffectSpec {
-                place: Place::Other,
-                undo: effect.undo.max(Undo::Lost),
-                ..effect
+    fn vouched(&self, spec: EffectSpec, state: &State) -> Effect {
+        let real = state.cwd.as_ref().map(|cwd| self.facts.real(cwd));
+        let in_project = real.as_ref().is_some_and(|real| self.facts.in_project(real));
+        if spec.action != Action::Execute || in_project && !state.wrote {
+            return Effect::new(spec, "");
+        }
+        let spec = EffectSpec {
+            place: Place::Other,
+            undo: spec.undo.max(Undo::Lost),
+            ..spec
+        };
+        let named = state.cwd.clone().unwrap_or_default();
+        Effect {
+            subject: Subject::Path {
+                real: real.unwrap_or_default(),
+                named,
+            },
+            ..Effect::new(spec, "")
+        }
+    }
+
+    /// What a program does with its words is not known where it runs code that nobody reads. That they name what lies
+    /// outside the project may only raise.
+    fn words_outside(&mut self, args: &[Arg], state: &State, gathered: &mut Gathered) {
+        for arg in args.iter().skip(1) {
+            for text in arg.value.alternatives().unwrap_or_default() {
+                for path in paths::named_in(text, state.cwd.as_deref(), self.facts) {
+                    let effects = paths::effects(Action::Read, &path, self);
+                    for effect in effects.iter().filter(|effect| !self.is_inside(effect)) {
+                        let mut effect = effect.clone();
+                        // What it runs may be there.
+                        if effect.spec.place == Place::Scratch {
+                            effect.spec.place = Place::Other;
+                        }
+                        gathered.add(effect);
+                    }
+                    if place::of(&self.facts.real(&path), self.facts, Purpose::Change) == Place::Startup {
+                        let spec = EffectSpec {
+                            place: Place::Startup,
+                            ..EffectSpec::of(Action::Read)
+                        };
+                        gathered.effect(spec, paths::shown(&path, self.facts));
+                    }
+                }
             }
-        } else {
-            effect
+        }
+    }
+
+    fn is_inside(&self, effect: &Effect) -> bool {
+        let in_project = |path: &PathBuf| self.facts.in_project(path);
+        match &effect.subject {
+            Subject::Path { named, real } => {
+                effect.spec.place != Place::Secret && in_project(named) && in_project(real)
+            }
+            Subject::Host(_) | Subject::None => false,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::bash::{self, Gathered, Work};
 use super::{files, roles};
-use crate::effect::{Action, EffectSpec, Reach, Undo};
+use crate::effect::{Action, EffectSpec, Gap, Reach, Undo};
 use crate::shell::Span;
 use crate::shell::state::State;
 
@@ -71,7 +71,11 @@ pub fn call(
         }
     };
     gathered.effect(spec, format!("the MCP server {server}"));
-    gathered.unlisted("what a tool of an MCP server does is not known", Span::default());
+    gathered.unlisted(
+        Gap::Program,
+        "what a tool of an MCP server does is not known",
+        Span::default(),
+    );
     let action = if starts(LOOKS) { Action::Read } else { Action::Write };
     for (key, text) in texts {
         argument(&key.to_lowercase(), text, action, state, work, gathered);

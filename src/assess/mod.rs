@@ -13,7 +13,7 @@ mod seen;
 mod web;
 
 use crate::call::{Call, Input};
-use crate::effect::{Action, Around, Assessment, Doubt, Effect, EffectSpec, Step, Tier};
+use crate::effect::{Action, Around, Assessment, Doubt, Effect, EffectSpec, Gap, Step, Tier};
 use crate::facts::Facts;
 use crate::risk;
 use crate::shell::Span;
@@ -57,7 +57,7 @@ pub fn assess(call: &Call, facts: &Facts) -> Assessment {
                 call,
                 vec![effect],
                 vec![Doubt {
-                    unlisted: true,
+                    gap: Some(Gap::Program),
                     ..whole("what this tool does is not known")
                 }],
             )
@@ -114,6 +114,6 @@ fn whole(why: &str) -> Doubt {
     Doubt {
         why: why.to_owned(),
         span: Span::default(),
-        unlisted: false,
+        gap: None,
     }
 }

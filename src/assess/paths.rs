@@ -159,6 +159,33 @@ pub fn shown(path: &Path, facts: &Facts) -> String {
     }
 }
 
+/// The paths that a word of a program may name whose options are not known: the word, or what is glued to an option.
+pub fn named_in(word: &str, cwd: Option<&Path>, facts: &Facts) -> Vec<PathBuf> {
+    if word.contains("://") {
+        return Vec::new();
+    }
+    let after = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
+    let glued = |mark: &str| {
+        word.starts_with('-')
+            .then(|| word.find(mark))
+            .flatten()
+            .map(|at| &word[at..])
+    };
+    let texts = [Some(word), after('='), after('@'), glued("."), glued("/"), glued("~/")];
+    let looks_so = |text: &&str| {
+        let name = text.rsplit('/').next().unwrap_or_default();
+        text.contains('/') || text.starts_with(['~', '.']) || place::secret_file_name(name)
+    };
+    let path = |text: &str| match (text.strip_prefix("~/"), &facts.home) {
+        (Some(rest), Some(home)) => Some(home.join(rest)),
+        _ if text == "~" => facts.home.clone(),
+        _ => absolute(text, cwd),
+    };
+    let mut paths: Vec<PathBuf> = texts.into_iter().flatten().filter(looks_so).filter_map(path).collect();
+    paths.dedup();
+    paths
+}
+
 /// The text of a path operand as an absolute path; `None` where the directory it starts from is not known.
 pub fn absolute(text: &str, cwd: Option<&Path>) -> Option<PathBuf> {
     if text.starts_with('/') {

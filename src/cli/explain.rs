@@ -366,7 +366,7 @@ mod tests {
         let doubt = Doubt {
             why: "not understood: coproc".into(),
             span: Span::default(),
-            unlisted: false,
+            gap: None,
         };
         twice.effects = vec![effect.clone(), effect];
         twice.doubts = vec![doubt.clone(), doubt];

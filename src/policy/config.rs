@@ -22,6 +22,11 @@ use crate::wire::output::NoDecision;
 /// The longest file that is read, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
+/// The most rules of one file: every call is compared with each.
+const MAX_RULES: usize = 500;
+/// The most characters of a line that a message quotes.
+const MAX_SHOWN: usize = 120;
+
 /// The name of a project's file, in its root.
 pub const PROJECT_FILE: &str = ".countersign.toml";
 
@@ -125,11 +130,7 @@ impl fmt::Display for Invalid {
         match self {
             Invalid::Unreadable { path, error } => write!(f, "{} cannot be read: {error}", path.display()),
             Invalid::NotYours { path, why } => {
-                write!(
-                    f,
-                    "{path} {why}: run `chmod go-w` on it, or make it yours",
-                    path = path.display()
-                )
+                write!(f, "{path} {why}", path = path.display())
             }
             Invalid::TooLong { path } => write!(f, "{} is longer than {MAX_BYTES} bytes", path.display()),
             Invalid::Wrong { path, line, text, why } => {
@@ -153,7 +154,7 @@ pub fn read(path: &Path) -> Result<Config, Invalid> {
     let Some(text) = text_of(path, true)? else {
         return Ok(Config::default());
     };
-    let source = Source { path, text: &text };
+    let source = Source::of(path, &text);
     let file: PersonFile = source.parse(person_hint)?;
     Ok(Config {
         hook: file.hook,
@@ -170,7 +171,7 @@ pub fn read_of_project(path: &Path) -> Result<Option<Policy>, Invalid> {
     let Some(text) = text_of(path, false)? else {
         return Ok(None);
     };
-    let source = Source { path, text: &text };
+    let source = Source::of(path, &text);
     let file: ProjectFile = source.parse(project_hint)?;
     source
         .policy(Owner::Project, file.preset, file.tiers, file.rule)
@@ -233,11 +234,16 @@ fn text_of(path: &Path, yours: bool) -> Result<Option<String>, Invalid> {
     if !metadata.is_file() {
         return Err(unreadable(io::Error::other("it is not a file")));
     }
-    let above = path.parent().map(fs::metadata).transpose().map_err(unreadable)?;
-    let directory = above.and_then(|above| not_yours(above.uid(), above.mode(), own_uid()));
-    let file = not_yours(metadata.uid(), metadata.mode(), own_uid());
-    if let (true, Some(why)) = (yours, file.or(directory)) {
-        return Err(Invalid::NotYours { path: path.into(), why });
+    if yours {
+        // Who may write to the directory of the file itself may replace it.
+        let real = fs::canonicalize(path).map_err(unreadable)?;
+        let above = real.parent().unwrap_or(Path::new("/"));
+        let above_metadata = fs::metadata(above).map_err(unreadable)?;
+        for (path, metadata) in [(path, &metadata), (above, &above_metadata)] {
+            if let Some(why) = not_yours(metadata.uid(), metadata.mode(), own_uid()) {
+                return Err(Invalid::NotYours { path: path.into(), why });
+            }
+        }
     }
     let mut text = String::new();
     let file = File::open(path).map_err(unreadable)?;
@@ -250,18 +256,25 @@ fn text_of(path: &Path, yours: bool) -> Result<Option<String>, Invalid> {
 
 fn not_yours(owner: u32, mode: u32, own: u32) -> Option<&'static str> {
     if owner != own && owner != 0 {
-        return Some("belongs to another user");
+        return Some("belongs to another user: make it yours with `chown`");
     }
-    (mode & 0o002 != 0).then_some("may be written by everybody")
+    (mode & 0o002 != 0).then_some("may be written by everybody: run `chmod go-w` on it")
 }
 
 /// A file's text, and what is found in it.
 struct Source<'a> {
     path: &'a Path,
     text: &'a str,
+    /// Where its lines end.
+    ends: Vec<usize>,
 }
 
-impl Source<'_> {
+impl<'s> Source<'s> {
+    fn of(path: &'s Path, text: &'s str) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at).collect();
+        Source { path, text, ends }
+    }
+
     fn parse<'a, T: Deserialize<'a>>(&'a self, hint: fn(&str) -> Option<&'static str>) -> Result<T, Invalid> {
         toml::from_str(self.text).map_err(|error| {
             let why = error.message().trim().replace('\n', ", ");
@@ -278,15 +291,14 @@ impl Source<'_> {
         Invalid::Wrong {
             path: self.path.into(),
             line,
-            text: self.text.lines().nth(line - 1).unwrap_or_default().trim().to_owned(),
+            text: shown(self.text.lines().nth(line - 1).unwrap_or_default()),
             why: why.into(),
         }
     }
 
     /// The line that a span begins in, from 1.
     fn line(&self, span: &Range<usize>) -> usize {
-        let before = self.text.get(..span.start).unwrap_or_default();
-        before.matches('\n').count() + 1
+        self.ends.partition_point(|end| *end < span.start) + 1
     }
 
     fn origin(&self, span: &Range<usize>) -> Origin {
@@ -310,6 +322,12 @@ impl Source<'_> {
             if let Some(line) = line {
                 table.set(tier, self.answer(tier, &line)?, self.origin(&line.span()));
             }
+        }
+        if let Some(rule) = rules.get(MAX_RULES) {
+            return Err(self.wrong(
+                &rule.span(),
+                format!("there are more than {MAX_RULES} rules, and every call is compared with each; merge some with `*` or `**`"),
+            ));
         }
         let rules = rules.into_iter().map(|rule| self.rule(owner, rule));
         Ok(Policy {
@@ -364,45 +382,46 @@ impl Source<'_> {
     }
 
     fn conditions(&self, span: &Range<usize>, text: &RuleText) -> Result<Conditions, Invalid> {
-        let plain = |word: &Option<Spanned<String>>| match word {
-            Some(word) if word.get_ref().trim().is_empty() => {
-                Err(self.wrong(&word.span(), "it is empty; leave it out, or name something"))
-            }
-            Some(word) => Ok(Some(word.get_ref().clone())),
-            None => Ok(None),
-        };
-        if let Some(program) = &text.program {
-            if program.get_ref().contains([' ', '\t', '*']) {
-                return Err(self.wrong(
-                    &program.span(),
-                    "a program is one name or path, without blanks or `*`; its words go into `args`",
-                ));
-            }
-            if text.tool.is_some() || text.server.is_some() {
-                return Err(self.wrong(
-                    &program.span(),
-                    "a program is run by the shell, whatever the tool; leave out `tool` and `server`",
-                ));
-            }
-        } else if let Some(args) = &text.args {
+        if let (Some(program), true) = (&text.program, text.tool.is_some() || text.server.is_some()) {
+            return Err(self.wrong(
+                &program.span(),
+                "a program is run by the shell, whatever the tool; leave out `tool` and `server`",
+            ));
+        }
+        if let (Some(args), None) = (&text.args, &text.program) {
             return Err(self.wrong(&args.span(), "words belong to a program; add `program`"));
+        }
+        if let (Some(_), Some(host)) = (&text.path, &text.host) {
+            return Err(self.wrong(
+                &host.span(),
+                "an effect is on a path or on a host, not on both; make two rules of it",
+            ));
+        }
+        if let Some(args) = &text.args
+            && args.get_ref().iter().any(|word| word.contains("**") && word != "**")
+        {
+            return Err(self.wrong(
+                &args.span(),
+                "`**` stands alone, for any number of words; write `*` inside a word",
+            ));
         }
         let path = match &text.path {
             Some(word) => Some(PathPattern::parse(word.get_ref()).ok_or_else(|| {
                 self.wrong(
                     &word.span(),
-                    "this is no path; write \"docs/**\" (in the project), \"~/notes/*\" or \"/opt/data/**\", without `..`",
+                    "this is no path; write \"docs/**\" (in the project), \"~/notes/*\" or \"/opt/data/**\"; only `*` and `**` \
+                     are special",
                 )
             })?),
             None => None,
         };
         let conditions = Conditions {
-            program: plain(&text.program)?,
+            program: self.plain(&text.program, misnamed_program)?,
             args: text.args.as_ref().map(|args| args.get_ref().clone()),
             path,
-            host: plain(&text.host)?.map(|host| host.to_lowercase()),
-            tool: plain(&text.tool)?,
-            server: plain(&text.server)?,
+            host: self.plain(&text.host, misnamed_host)?.map(|host| host.to_lowercase()),
+            tool: self.plain(&text.tool, misnamed_tool)?,
+            server: self.plain(&text.server, misnamed_server)?,
         };
         if conditions == Conditions::default() {
             return Err(self.wrong(
@@ -410,7 +429,31 @@ impl Source<'_> {
                 "the rule says nothing of when; add `program`, `path`, `host`, `tool` or `server`",
             ));
         }
+        let rates = text.tier.is_some() && conditions.path.is_none() && conditions.host.is_none();
+        let names_all = |pattern: &Option<String>| pattern.as_ref().is_none_or(|p| p.chars().all(|c| c == '*'));
+        if rates && conditions.program.is_none() && names_all(&conditions.tool) && names_all(&conditions.server) {
+            return Err(self.wrong(span, "the rule would rate every tool; name the tools or the server"));
+        }
         Ok(conditions)
+    }
+
+    /// A word that is not empty and not misnamed.
+    fn plain(
+        &self,
+        word: &Option<Spanned<String>>,
+        misnamed: fn(&str) -> Option<&'static str>,
+    ) -> Result<Option<String>, Invalid> {
+        let Some(word) = word else { return Ok(None) };
+        let text = word.get_ref();
+        let why = match text.trim() {
+            "" => Some("it is empty; leave it out, or name something"),
+            trimmed if trimmed != text => Some("blanks around it are taken as they stand; leave them out"),
+            _ => misnamed(text),
+        };
+        match why {
+            Some(why) => Err(self.wrong(&word.span(), why)),
+            None => Ok(Some(text.clone())),
+        }
     }
 
     fn verdict(&self, owner: Owner, span: &Range<usize>, text: &RuleText) -> Result<Verdict, Invalid> {
@@ -465,19 +508,71 @@ impl Source<'_> {
     }
 }
 
+fn misnamed_program(text: &str) -> Option<&'static str> {
+    let foreign = text.contains(|c: char| c.is_whitespace() || c.is_control() || "*~$".contains(c));
+    foreign.then_some("a program is one name, or a path as commands write it; its words go into `args`")
+}
+
+fn misnamed_host(text: &str) -> Option<&'static str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || ".-*:".contains(c);
+    let named = text.chars().all(plain) && !text.ends_with('.') && (text.matches(':').count() != 1);
+    (!named).then_some(
+        "a host is a name alone, without scheme, port or path; write \"docs.example.com\" or \"*.example.com\"",
+    )
+}
+
+fn misnamed_tool(text: &str) -> Option<&'static str> {
+    let foreign = text.contains(|c: char| c.is_whitespace() || "()".contains(c));
+    foreign.then_some(
+        "a tool is its name alone, such as \"WebFetch\" or \"mcp__tracker__*\"; what it is given goes into other keys",
+    )
+}
+
+fn misnamed_server(text: &str) -> Option<&'static str> {
+    let foreign = text.starts_with("mcp__") || text.contains("__") || text.contains(char::is_whitespace);
+    foreign.then_some("a server is its name alone, without `mcp__`; the tool's name goes into `tool`")
+}
+
+/// A line as a message quotes it.
+fn shown(line: &str) -> String {
+    let line = line.trim();
+    match line.char_indices().nth(MAX_SHOWN) {
+        Some((at, _)) => format!("{}..", &line[..at]),
+        None => line.to_owned(),
+    }
+}
+
 fn is_deny(text: &RuleText) -> bool {
     text.action.as_ref().is_some_and(|action| action.get_ref() == "deny")
 }
 
 /// What to write instead, for mistakes that the parser's words do not settle.
 fn person_hint(why: &str) -> Option<&'static str> {
+    if let Some(hint) = shared_hint(why) {
+        return Some(hint);
+    }
     let about_no_decision = why.contains("unknown variant") || why.contains("string or table");
     about_no_decision.then_some(r#"write no_decision = "block" or no_decision = "empty""#)
 }
 
 fn project_hint(why: &str) -> Option<&'static str> {
     let of_person = why.contains("unknown field `hook`");
-    of_person.then_some("a project may only tighten, so this belongs in your own config.toml")
+    let of_person = of_person.then_some("a project may only tighten, so this belongs in your own config.toml");
+    of_person.or_else(|| shared_hint(why))
+}
+
+fn shared_hint(why: &str) -> Option<&'static str> {
+    if why.contains("invalid type: map, expected a sequence") {
+        Some("write [[rule]], with two brackets")
+    } else if why.contains("expected a sequence") {
+        Some(r#"write a list of words, such as ["push", "**"]"#)
+    } else if why.contains("expected a string") {
+        Some("write it in quotes")
+    } else if why.contains("duplicate key") {
+        Some("leave one of the two")
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]

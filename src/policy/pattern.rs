@@ -10,6 +10,23 @@ pub fn words<W: AsRef<str>>(pattern: &[String], words: &[W]) -> bool {
     list(pattern, words, |p| p == "**", |p, word| text(p, word.as_ref()))
 }
 
+/// The same for a rule that vouches for a command: a word that begins with `*` stands for no option.
+pub fn words_without_options<W: AsRef<str>>(pattern: &[String], words: &[W]) -> bool {
+    let fits = |p: &String, word: &W| {
+        let word = word.as_ref();
+        !(word.starts_with('-') && p.starts_with('*')) && text(p, word)
+    };
+    list(pattern, words, |p| p == "**", fits)
+}
+
+/// Whether more words after these may make them fit `pattern`.
+pub fn may_go_on<W: AsRef<str>>(pattern: &[String], begun: &[W]) -> bool {
+    (0..=pattern.len()).any(|k| {
+        let is_open = k < pattern.len() || pattern.last().is_some_and(|last| last == "**");
+        is_open && words(&pattern[..k], begun)
+    })
+}
+
 /// Whether the words that `pattern` names stand among `words` in this order, others between them. A word that is not
 /// known may be any.
 pub fn among(pattern: &[String], words: &[Option<String>]) -> bool {
@@ -103,6 +120,20 @@ mod tests {
         assert!(!among(&split("push --force **"), &known("--force push")));
         assert!(among(&split("push"), &[None]));
         assert!(!among(&split("push main"), &[None]));
+    }
+
+    #[test]
+    fn a_star_that_vouches_stands_for_no_option_and_two_stars_do() {
+        let fits = |pattern: &str, line: &str| words_without_options(&split(pattern), &split(line));
+        assert!(fits("view *", "view 12") && !fits("view *", "view --web"));
+        assert!(fits("view --json=*", "view --json=a") && fits("view **", "view --web"));
+    }
+
+    #[test]
+    fn what_may_go_on_is_what_more_words_would_make_fit() {
+        let on = |pattern: &str, line: &str| may_go_on(&split(pattern), &split(line));
+        assert!(on("docs a", "docs") && on("docs **", "docs") && on("** x", "src") && on("docs a", ""));
+        assert!(on("docs **", "docs a") && !on("docs a", "docs a") && !on("docs a", "src"));
     }
 
     #[test]

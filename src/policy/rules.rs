@@ -2,16 +2,19 @@
 //!
 //! A rule that is stricter holds as soon as it may match. A rule that is milder vouches only for what it names: the
 //! command's own words and what they do, every word known. It never reaches redirections, variables, substitutions,
-//! what is critical, a file that the agent could have written, or, unless it names the path, a secret.
+//! what is critical, a file that the agent could have written, or, unless it names the path, what lies outside the
+//! project or is a secret. A word that the catalog does not list in a program that it knows is vouched for only by a rule
+//! that spells the whole command, since what such a word does to the others is not known.
 
 use std::fmt;
+use std::iter;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use super::pattern;
 use crate::call::{Call, Input};
-use crate::effect::{Action, Effect, Place, Step, Subject, Tier, Undo};
-use crate::facts::Facts;
+use crate::effect::{Action, Doubt, Effect, Gap, Place, Reach, Step, Subject, Tier, Undo};
+use crate::facts::{Facts, Kind};
 use crate::risk;
 
 /// Where in a file something is set.
@@ -126,7 +129,8 @@ enum Base {
 }
 
 impl PathPattern {
-    /// `/x` is absolute, `~/x` in the home, anything else in the project. `None` where it holds `..` or nothing.
+    /// `/x` is absolute, `~/x` in the home, anything else in the project. `None` where it holds `..`, nothing, a `**` that
+    /// is not a name of its own, or what other tools read as a pattern or a variable.
     pub fn parse(text: &str) -> Option<Self> {
         let (base, rest) = match (text.strip_prefix('/'), text.strip_prefix("~/")) {
             (Some(rest), _) => (Base::Root, rest),
@@ -138,22 +142,44 @@ impl PathPattern {
             .filter(|part| !part.is_empty() && *part != ".")
             .map(str::to_owned)
             .collect();
-        let fits = !components.is_empty() && !components.iter().any(|part| part == "..") && !text.starts_with("~~");
+        let is_name = |part: &String| part != ".." && (part == "**" || !part.contains("**"));
+        let foreign = rest.contains(['{', '}', '[', ']', '?', '$', '!', '~', '\\']) || text.trim() != text;
+        let fits = !components.is_empty() && components.iter().all(is_name) && !foreign;
         fits.then_some(PathPattern { base, components })
     }
 
     fn fits(&self, path: &Path, facts: &Facts, case: Case) -> bool {
-        let below = |base: &Path| {
-            let rest = path.strip_prefix(base).ok()?;
-            let parts: Vec<String> = rest.components().map(|part| case.of(&part)).collect();
-            let pattern: Vec<String> = self.components.iter().map(|part| case.of_text(part)).collect();
-            Some(pattern::words(&pattern, &parts))
-        };
+        self.holds(path, facts, case, pattern::words)
+    }
+
+    /// Whether something below this directory may fit.
+    fn may_fit_below(&self, path: &Path, facts: &Facts) -> bool {
+        let mut bases = self.bases(facts);
+        (bases.any(|base| base.starts_with(path)) || self.holds(path, facts, Case::Folded, pattern::may_go_on))
+            && facts.kind(path) == Kind::Directory
+    }
+
+    fn holds(&self, path: &Path, facts: &Facts, case: Case, fits: fn(&[String], &[String]) -> bool) -> bool {
+        let pattern: Vec<String> = self.components.iter().map(|part| case.of_text(part)).collect();
+        self.bases(facts).any(|base| {
+            path.strip_prefix(base).is_ok_and(|rest| {
+                let parts: Vec<String> = rest.components().map(|part| case.of(&part)).collect();
+                fits(&pattern, &parts)
+            })
+        })
+    }
+
+    fn bases<'a>(&self, facts: &'a Facts) -> Box<dyn Iterator<Item = &'a Path> + 'a> {
         match self.base {
-            Base::Root => below(Path::new("/")) == Some(true),
-            Base::Home => facts.home.as_deref().and_then(below) == Some(true),
-            Base::Project => facts.project.iter().any(|root| below(root) == Some(true)),
+            Base::Root => Box::new(iter::once(Path::new("/"))),
+            Base::Home => Box::new(facts.home.iter().map(PathBuf::as_path)),
+            Base::Project => Box::new(facts.project.iter().map(PathBuf::as_path)),
         }
+    }
+
+    /// It names the file itself and not all files of a kind.
+    fn names_file(&self) -> bool {
+        self.components.last().is_some_and(|last| !last.contains('*'))
     }
 }
 
@@ -206,25 +232,16 @@ impl From<bool> for Match {
 impl Conditions {
     /// Whether the step is, or may be, one that the rule is about: one path or host of several is enough.
     pub fn touches(&self, call: &Call, step: &Step, facts: &Facts) -> Match {
-        let of_path = |pattern: &PathPattern| {
-            step.effects
-                .iter()
-                .filter_map(path_of)
-                .any(|(named, real)| [named, real].iter().any(|path| pattern.fits(path, facts, Case::Folded)))
-        };
-        let of_host = |pattern: &String| {
-            step.effects
-                .iter()
-                .filter_map(host_of)
-                .any(|host| pattern::text(pattern, host))
-        };
+        let worst = |of_effect: &dyn Fn(&Effect) -> Match| step.effects.iter().map(of_effect).max();
+        let of_path = |pattern: &PathPattern| worst(&|effect| may_be_path(pattern, effect, facts));
+        let of_host = |pattern: &String| worst(&|effect| may_be_host(pattern, effect));
         let all = [
             self.tool.as_ref().map(|tool| self.is_tool(tool, call).into()),
             self.server.as_ref().map(|server| is_server(server, call).into()),
             self.program.as_ref().map(|program| may_be_program(program, step)),
             self.args.as_ref().map(|args| may_be_args(args, step)),
-            self.path.as_ref().map(|pattern| of_path(pattern).into()),
-            self.host.as_ref().map(|pattern| of_host(pattern).into()),
+            self.path.as_ref().map(|pattern| of_path(pattern).unwrap_or(Match::No)),
+            self.host.as_ref().map(|pattern| of_host(pattern).unwrap_or(Match::No)),
         ];
         all.into_iter().flatten().min().unwrap_or(Match::No)
     }
@@ -238,53 +255,76 @@ impl Conditions {
             false => self.program.is_some(),
             true => self.tool.is_some() || self.server.is_some(),
         };
+        let settles = |doubt: &Doubt| match doubt.gap {
+            Some(Gap::Program) => command,
+            Some(Gap::Word) => command && self.spells_the_command(),
+            None => false,
+        };
         let (around, own) = step.doubts.split_at(step.around.doubts);
-        let settled = around.is_empty() && (own.is_empty() || command && own.iter().all(|doubt| doubt.unlisted));
+        let settled = around.is_empty() && own.iter().all(settles);
         if step.tier == Tier::Critical || !settled || !(command || bound_to_effects) || !self.names(call, step) {
             return None;
         }
-        let named = |effect: &Effect| self.names_effect(effect, facts);
+        let named = |effect: &Effect| self.names_effect(effect, step, facts);
         let (around, own) = step.effects.split_at(step.around.effects);
         let left = around.iter().chain(own.iter().filter(|effect| !named(effect)));
         let left = left.map(|effect| risk::tier(effect.spec)).max().unwrap_or(Tier::Safe);
         (!bound_to_effects || own.iter().any(named)).then(|| tier.max(left))
     }
 
+    fn spells_the_command(&self) -> bool {
+        self.args
+            .as_ref()
+            .is_some_and(|args| !args.iter().any(|word| word.contains('*')))
+    }
+
     /// Whether the command's own words are exactly those that the rule names.
     fn names(&self, call: &Call, step: &Step) -> bool {
-        let is_command = matches!(call.input, Input::Shell { .. });
         let words: Option<Vec<&String>> = step.words.iter().map(Option::as_ref).collect();
-        let Some(words) = words.filter(|words| !is_command || !words.is_empty()) else {
-            return false;
-        };
+        let Some(words) = words else { return false };
         let (program, args) = match words.split_first() {
             Some((program, args)) => (Some(*program), args),
+            // What a script does outside of its commands is nobody's own word.
+            None if step.program != call.tool => return false,
             None => (None, &[][..]),
         };
         self.tool.as_ref().is_none_or(|tool| self.is_tool(tool, call))
             && self.server.as_ref().is_none_or(|server| is_server(server, call))
             && self.program.as_ref().is_none_or(|named| program == Some(named))
-            && self.args.as_ref().is_none_or(|pattern| pattern::words(pattern, args))
+            && self
+                .args
+                .as_ref()
+                .is_none_or(|pattern| pattern::words_without_options(pattern, args))
     }
 
     /// Whether the rule vouches for this effect of a command that it names.
-    fn names_effect(&self, effect: &Effect, facts: &Facts) -> bool {
-        let by_path = |pattern: &PathPattern| {
-            path_of(effect).is_some_and(|paths| {
-                let (named, real) = paths;
-                pattern.fits(named, facts, Case::Exact) && pattern.fits(real, facts, Case::Exact)
-            })
-        };
-        let by_host = |pattern: &String| host_of(effect).is_some_and(|host| pattern::text(pattern, host));
+    fn names_effect(&self, effect: &Effect, step: &Step, facts: &Facts) -> bool {
+        let place = effect.spec.place;
         let named = match (&self.path, &self.host) {
-            (None, None) => effect.spec.place != Place::Secret,
-            (path, host) => path.as_ref().is_some_and(by_path) || host.as_ref().is_some_and(by_host),
+            (Some(pattern), _) => path_of(effect).is_some_and(|(named, real)| {
+                let delicate = matches!(place, Place::Secret | Place::BecomesCode | Place::Startup);
+                let fits = |path| pattern.fits(path, facts, Case::Exact);
+                fits(named) && fits(real) && (!delicate || pattern.names_file())
+            }),
+            (None, Some(pattern)) => host_of(effect).is_some_and(|host| pattern::text(pattern, host)),
+            (None, None) => match effect.subject {
+                Subject::Path { .. } => matches!(
+                    place,
+                    Place::Nowhere | Place::Scratch | Place::Project | Place::Cache | Place::Repository | Place::Build
+                ),
+                Subject::Host(_) | Subject::None => !matches!(place, Place::Secret | Place::Startup),
+            },
         };
-        // A file that nobody vouches for may be the agent's own by now.
-        let unvouched = effect.spec.action == Action::Execute
-            && effect.spec.undo >= Undo::Lost
-            && matches!(effect.subject, Subject::Path { .. });
-        named && !unvouched
+        named && self.names_code(effect, step)
+    }
+
+    /// Code that nobody vouches for, the person may: a program by its name, or a command that is spelled. A file that the
+    /// agent may have written by now is neither. What runs no such code passes.
+    fn names_code(&self, effect: &Effect, step: &Step) -> bool {
+        let unvouched = effect.spec.action == Action::Execute && effect.spec.undo >= Undo::Lost;
+        let unlisted = step.doubts.iter().any(|doubt| doubt.gap == Some(Gap::Program));
+        let is_file = matches!(effect.subject, Subject::Path { .. });
+        !unvouched || !is_file && (unlisted || self.spells_the_command())
     }
 
     fn is_tool(&self, pattern: &str, call: &Call) -> bool {
@@ -299,15 +339,49 @@ fn is_server(pattern: &str, call: &Call) -> bool {
     matches!(&call.input, Input::Mcp { server, .. } if pattern::text(pattern, server))
 }
 
-/// `git` is also `/usr/bin/git`.
+/// `git` is also `/usr/bin/git`, and `./run.sh` is what `bash run.sh` runs.
 fn may_be_program(named: &str, step: &Step) -> Match {
+    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let runs = |effect: &Effect| {
+        let file = path_of(effect).and_then(|(named, _)| named.file_name());
+        effect.spec.action == Action::Execute && file.is_some_and(|file| file == base(named).as_str())
+    };
     match step.words.first() {
-        None => Match::No,
+        Some(Some(program)) => (base(program) == base(named) || step.effects.iter().any(runs)).into(),
         Some(None) => Match::Maybe,
-        Some(Some(program)) => {
-            let base = program.rsplit('/').next().unwrap_or(program);
-            (program == named || base == named).into()
+        None => Match::No,
+    }
+}
+
+/// A path that fits, or a directory in which one may be that is read, changed or removed as a whole.
+fn may_be_path(pattern: &PathPattern, effect: &Effect, facts: &Facts) -> Match {
+    let whole = matches!(
+        effect.spec.action,
+        Action::Read | Action::Write | Action::Mode | Action::Delete
+    );
+    match &effect.subject {
+        Subject::Path { named, real } => {
+            let paths = [named, real];
+            if paths.iter().any(|path| pattern.fits(path, facts, Case::Folded)) {
+                Match::Yes
+            } else if whole && paths.iter().any(|path| pattern.may_fit_below(path, facts)) {
+                Match::Maybe
+            } else {
+                Match::No
+            }
         }
+        Subject::None if whole && pattern.base == Base::Project && effect.spec.place != Place::Cache => Match::Maybe,
+        Subject::None | Subject::Host(_) => Match::No,
+    }
+}
+
+/// A host that fits, or one that is not known.
+fn may_be_host(pattern: &str, effect: &Effect) -> Match {
+    let connects = matches!(effect.spec.action, Action::Connect | Action::Send) && effect.spec.reach > Reach::Loopback;
+    match &effect.subject {
+        Subject::Host(host) => pattern::text(pattern, host.trim_end_matches('.')).into(),
+        Subject::None if connects => Match::Maybe,
+        Subject::None | Subject::Path { .. } => Match::No,
     }
 }
 
@@ -339,7 +413,7 @@ fn host_of(effect: &Effect) -> Option<&String> {
 }
 
 /// A step as the rules rate it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rated<'a> {
     pub tier: Tier,
     pub proven: bool,
@@ -347,34 +421,40 @@ pub struct Rated<'a> {
     pub by: Option<&'a Rule>,
 }
 
-/// Rates a step by the first of the person's rules that is about it, and by each of the project's that raises it.
+/// Rates a step by the first of the person's rules that is about it, and then by each of the project's that raises it.
 pub fn rate<'a>(rules: &'a [Rule], call: &Call, step: &Step, facts: &Facts) -> Rated<'a> {
-    let mut rated = Rated {
+    let of = |owner| {
+        rules.iter().filter_map(move |rule| match rule.then {
+            Verdict::Rate(tier) if rule.owner == owner => Some((rule, tier)),
+            Verdict::Rate(_) | Verdict::Ask | Verdict::Deny(_) => None,
+        })
+    };
+    let touches = |rule: &Rule| rule.when.touches(call, step, facts) > Match::No;
+    let unrated = Rated {
         tier: step.tier,
         proven: step.proven(),
         by: None,
     };
-    let mut person_has_rated = false;
-    for rule in rules {
-        let Verdict::Rate(tier) = rule.then else { continue };
-        let of_person = rule.owner == Owner::Person;
-        if of_person && person_has_rated {
-            continue;
-        }
-        let vouched = of_person && (tier < step.tier || !step.proven());
-        if let Some(tier) = vouched.then(|| rule.when.vouches(tier, call, step, facts)).flatten() {
-            person_has_rated = true;
-            rated = Rated {
+    let by_person = |(rule, tier): (&'a Rule, Tier)| {
+        let milder = tier < step.tier || !step.proven();
+        if let Some(tier) = milder.then(|| rule.when.vouches(tier, call, step, facts)).flatten() {
+            return Some(Rated {
                 tier,
                 proven: true,
                 by: Some(rule),
-            };
-        } else if tier >= step.tier && rule.when.touches(call, step, facts) > Match::No {
-            person_has_rated |= of_person;
-            if tier > rated.tier {
-                rated.tier = tier;
-                rated.by = Some(rule);
-            }
+            });
+        }
+        (tier >= step.tier && touches(rule)).then_some(Rated {
+            tier,
+            by: (tier > step.tier).then_some(rule),
+            ..unrated
+        })
+    };
+    let mut rated = of(Owner::Person).find_map(by_person).unwrap_or(unrated);
+    for (rule, tier) in of(Owner::Project) {
+        if tier > rated.tier && touches(rule) {
+            rated.tier = tier;
+            rated.by = Some(rule);
         }
     }
     rated

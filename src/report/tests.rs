@@ -16,7 +16,7 @@ fn doubt(why: &str) -> Doubt {
     Doubt {
         why: why.to_owned(),
         span: Span::default(),
-        unlisted: false,
+        gap: None,
     }
 }
 

@@ -135,7 +135,7 @@ fn every_mistake_shows_its_line_and_what_to_write_instead() {
         ),
         (
             "preset = 5",
-            "config.toml:1: `preset = 5`: invalid type: integer `5`, expected a string",
+            "config.toml:1: `preset = 5`: invalid type: integer `5`, expected a string; write it in quotes",
         ),
         (
             "[hook]\nno_decision = \"blok\"",
@@ -171,7 +171,7 @@ fn every_mistake_shows_its_line_and_what_to_write_instead() {
         ),
         (
             "[[rule]]\nprogram = \"git push\"\ntier = \"low\"",
-            "config.toml:2: `program = \"git push\"`: a program is one name or path, without blanks or `*`; its words go into `args`",
+            "config.toml:2: `program = \"git push\"`: a program is one name, or a path as commands write it; its words go into `args`",
         ),
         (
             "[[rule]]\nprogram = \"ls\"\ntool = \"Bash\"\ntier = \"low\"",
@@ -183,24 +183,92 @@ fn every_mistake_shows_its_line_and_what_to_write_instead() {
         ),
         (
             "[[rule]]\nargs = \"push\"\nprogram = \"git\"\ntier = \"low\"",
-            "config.toml:2: `args = \"push\"`: invalid type: string \"push\", expected a sequence",
+            "config.toml:2: `args = \"push\"`: invalid type: string \"push\", expected a sequence; write a list of words, such as [\"push\", \"**\"]",
         ),
         (
             "[[rule]]\npath = \"../x\"\ntier = \"low\"",
-            "config.toml:2: `path = \"../x\"`: this is no path; write \"docs/**\" (in the project), \"~/notes/*\" or \"/opt/data/**\", without `..`",
+            "config.toml:2: `path = \"../x\"`: this is no path; write \"docs/**\" (in the project), \"~/notes/*\" or \"/opt/data/**\"; only `*` and `**` are special",
         ),
         (
             "[[rule]]\ntool = \"\"\ntier = \"low\"",
             "config.toml:2: `tool = \"\"`: it is empty; leave it out, or name something",
         ),
+        (
+            "[[rule]]\nhost = \"https://x.example\"\ntier = \"low\"",
+            "config.toml:2: `host = \"https://x.example\"`: a host is a name alone, without scheme, port or path; write \"docs.example.com\" or \"*.example.com\"",
+        ),
+        (
+            "[[rule]]\ntool = \"Bash(git *)\"\naction = \"ask\"",
+            "config.toml:2: `tool = \"Bash(git *)\"`: a tool is its name alone, such as \"WebFetch\" or \"mcp__tracker__*\"; what it is given goes into other keys",
+        ),
+        (
+            "[[rule]]\nserver = \"mcp__tracker\"\naction = \"ask\"",
+            "config.toml:2: `server = \"mcp__tracker\"`: a server is its name alone, without `mcp__`; the tool's name goes into `tool`",
+        ),
+        (
+            "[[rule]]\ntool = \"*\"\ntier = \"safe\"",
+            "config.toml:1: `[[rule]]`: the rule would rate every tool; name the tools or the server",
+        ),
+        (
+            "[[rule]]\npath = \"docs/**\"\nhost = \"x.example\"\ntier = \"low\"",
+            "config.toml:3: `host = \"x.example\"`: an effect is on a path or on a host, not on both; make two rules of it",
+        ),
+        (
+            "[[rule]]\nprogram = \"git\"\nargs = [\"pu**\"]\naction = \"ask\"",
+            "config.toml:3: `args = [\"pu**\"]`: `**` stands alone, for any number of words; write `*` inside a word",
+        ),
+        (
+            "[[rule]]\ntool = \" Write\"\naction = \"ask\"",
+            "config.toml:2: `tool = \" Write\"`: blanks around it are taken as they stand; leave them out",
+        ),
+        (
+            "[rule]\nprogram = \"ls\"",
+            "config.toml:1: `[rule]`: invalid type: map, expected a sequence; write [[rule]], with two brackets",
+        ),
         ("[hook", "config.toml:1: `[hook`: unclosed table, expected `]`"),
         (
             "[hook]\nno_decision = \"block\"\nno_decision = \"empty\"",
-            "config.toml:3: `no_decision = \"empty\"`: duplicate key",
+            "config.toml:3: `no_decision = \"empty\"`: duplicate key; leave one of the two",
         ),
     ] {
         assert_eq!(holding(text).expect_err(text), expected);
     }
+}
+
+#[test]
+fn a_path_that_would_never_match_is_a_mistake() {
+    for path in [
+        "~",
+        "~bob/x",
+        "$HOME/x",
+        "src/{a,b}",
+        "src/[ab]",
+        "src/?",
+        "!docs",
+        "docs/a**",
+        "/",
+        "",
+        " docs",
+        "a/../b",
+    ] {
+        let error = holding(&format!("[[rule]]\npath = '{path}'\naction = 'ask'\n")).expect_err(path);
+        assert!(error.contains("this is no path"), "{path}: {error}");
+    }
+    for path in ["docs", "./docs/", "~/notes/*", "/opt/**", "**/*.pem", ".env"] {
+        holding(&format!("[[rule]]\npath = '{path}'\naction = 'ask'\n")).expect(path);
+    }
+}
+
+#[test]
+fn a_long_line_is_cut_in_its_message_and_too_many_rules_are_refused() {
+    let error = holding(&format!("preset = \"{}\"", "x".repeat(5000))).expect_err("no preset");
+    assert!(error.contains("xx..`: there is no preset"), "{error}");
+    let many = "[[rule]]\nprogram = \"x\"\naction = \"ask\"\n".repeat(MAX_RULES + 1);
+    let error = holding(&many).expect_err("too many");
+    assert!(
+        error.contains(":1501: `[[rule]]`: there are more than 500 rules"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -284,7 +352,7 @@ fn a_file_that_everybody_may_write_to_does_not_hold() {
     let error = read(&path).expect_err("open to all");
     assert_eq!(
         told(&error, dir.path()),
-        "config.toml may be written by everybody: run `chmod go-w` on it, or make it yours"
+        "config.toml may be written by everybody: run `chmod go-w` on it"
     );
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("chmod");
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).expect("chmod");
@@ -293,7 +361,10 @@ fn a_file_that_everybody_may_write_to_does_not_hold() {
 
 #[test]
 fn a_file_of_another_user_does_not_hold_but_one_of_root_does() {
-    assert_eq!(not_yours(1001, 0o600, 1000), Some("belongs to another user"));
+    assert_eq!(
+        not_yours(1001, 0o600, 1000),
+        Some("belongs to another user: make it yours with `chown`")
+    );
     assert_eq!(not_yours(1000, 0o664, 1000), None);
     assert_eq!(not_yours(0, 0o644, 1000), None);
 }

@@ -31,7 +31,7 @@ fn assessed(tier: Tier, proven: bool) -> Assessment {
     let doubt = Doubt {
         why: "`--odd` is not known".into(),
         span: Span::default(),
-        unlisted: false,
+        gap: None,
     };
     Assessment {
         steps: vec![Step {

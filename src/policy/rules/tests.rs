@@ -139,7 +139,9 @@ fn a_secret_is_vouched_for_only_by_its_path() {
     let site = Site::new();
     let by_program = site.policy("[[rule]]\nprogram = \"cat\"\ntier = \"safe\"\n", "");
     assert_eq!(site.shell(&by_program, "cat .env").0, Tier::High);
-    assert_eq!(site.shell(&by_program, "cat ../notes.txt").0, Tier::Safe);
+    assert_eq!(site.shell(&by_program, "cat ../notes.txt").0, Tier::Medium);
+    let by_wildcard = site.policy("[[rule]]\nprogram = \"cat\"\npath = \"**\"\ntier = \"safe\"\n", "");
+    assert_eq!(site.shell(&by_wildcard, "cat .env").0, Tier::High);
     let by_path = site.policy("[[rule]]\nprogram = \"cat\"\npath = \".env\"\ntier = \"low\"\n", "");
     assert_eq!(site.shell(&by_path, "cat .env").0, Tier::Low);
     assert_eq!(site.shell(&by_path, "cat .env ../notes.txt").0, Tier::Medium);
@@ -195,15 +197,88 @@ fn a_rule_for_a_host_vouches_for_that_host_alone() {
 #[test]
 fn a_rule_for_a_tool_does_not_vouch_for_a_shell_command() {
     let site = Site::new();
-    let policy = site.policy("[[rule]]\ntool = \"*\"\ntier = \"safe\"\n", "");
+    let policy = site.policy(
+        "[[rule]]\ntool = \"T*\"\ntier = \"safe\"\n[[rule]]\ntool = \"Bash\"\ntier = \"safe\"\n[[rule]]\ntool = \"mcp__box__*\"\ntier = \"safe\"\n",
+        "",
+    );
     assert_ne!(site.shell(&policy, "touch new.txt"), (Tier::Safe, true));
     assert!(!site.shell(&policy, "frobnicate").1);
     assert_eq!(site.of(&policy, "TodoRead", "{}"), (Tier::Safe, true));
-    assert_ne!(
-        site.of(&policy, "mcp__box__run", r#"{"command":"rm -rf src"}"#),
-        (Tier::Safe, true),
-        "shell in an argument"
+    for input in [
+        r#"{"command":"rm -rf src"}"#,
+        r#"{"command":"{ echo x; } > CLAUDE.md"}"#,
+        r#"{"command":"x=1 > ../notes"}"#,
+        r#"{"path":"../notes.txt"}"#,
+    ] {
+        assert_ne!(site.of(&policy, "mcp__box__run", input), (Tier::Safe, true), "{input}");
+    }
+}
+
+/// What a word that is not listed does to the words after it nobody has read.
+#[test]
+fn a_word_that_is_not_listed_needs_a_rule_that_spells_the_command() {
+    let site = Site::new();
+    let wide = site.policy(
+        "[[rule]]\nprogram = \"find\"\ntier = \"safe\"\n[[rule]]\nprogram = \"git\"\nargs = [\"log\", \"**\"]\ntier = \"safe\"\n\
+         [[rule]]\nprogram = \"awk\"\ntier = \"safe\"\n[[rule]]\nprogram = \"env\"\ntier = \"safe\"\n[[rule]]\nprogram = \"xargs\"\ntier = \"safe\"\n",
+        "",
     );
+    for command in [
+        "find . -weird -exec rm -rf ~ ';'",
+        "find . -fprint /tmp/x -weird",
+        "git log --output=/tmp/x",
+        "awk 'BEGIN{system(\"rm -rf ~\")}'",
+        "env --weird rm -rf ~",
+        "xargs --weird rm -rf ~",
+    ] {
+        assert!(!site.shell(&wide, command).1, "{command}");
+    }
+    let spelled = site.policy(
+        "[[rule]]\nprogram = \"ls\"\nargs = [\"--weird\", \"src\"]\ntier = \"safe\"\n",
+        "",
+    );
+    assert_eq!(site.shell(&spelled, "ls --weird src"), (Tier::Safe, true));
+    assert!(!site.shell(&spelled, "ls --weird docs").1);
+}
+
+#[test]
+fn what_lies_outside_is_vouched_for_only_by_its_path() {
+    let site = Site::new();
+    let policy = site.policy(
+        "[[rule]]\nprogram = \"frobnicate\"\ntier = \"safe\"\n[[rule]]\nprogram = \"cp\"\ntier = \"safe\"\n",
+        "",
+    );
+    for command in [
+        "frobnicate ~/.ssh/id_rsa",
+        "frobnicate -o ~/.bashrc",
+        "frobnicate --out=/home/other/x",
+        "frobnicate @../notes.txt",
+        "frobnicate -I../notes.txt",
+        "cp docs/a.md ../copy",
+        "cp docs/a.md CLAUDE.md",
+    ] {
+        assert_ne!(site.shell(&policy, command), (Tier::Safe, true), "{command}");
+    }
+    for command in [
+        "frobnicate docs/a.md",
+        "frobnicate --out=docs/x -v",
+        "cp docs/a.md docs/b.md",
+    ] {
+        assert_eq!(site.shell(&policy, command), (Tier::Safe, true), "{command}");
+    }
+}
+
+#[test]
+fn code_that_may_be_the_agents_is_not_vouched_for_by_the_program_that_runs_it() {
+    let site = Site::new();
+    let policy = site.policy(
+        "[[rule]]\nprogram = \"make\"\ntier = \"safe\"\n[[rule]]\nprogram = \"bash\"\ntier = \"safe\"\n",
+        "",
+    );
+    assert_eq!(site.shell(&policy, "make").0, Tier::Safe);
+    for command in ["cd /tmp && make", "echo x > Makefile; make", "bash run.sh"] {
+        assert_eq!(site.shell(&policy, command).0, Tier::High, "{command}");
+    }
 }
 
 #[test]
@@ -257,6 +332,23 @@ fn a_project_raises_whatever_the_person_says_and_lowers_nothing() {
 }
 
 #[test]
+fn a_projects_rule_raises_what_the_person_has_lowered() {
+    let site = Site::new();
+    let person = "[[rule]]\nprogram = \"frobnicate\"\ntier = \"safe\"\n";
+    for (project, tier) in [
+        ("low", Tier::Low),
+        ("medium", Tier::Medium),
+        ("critical", Tier::Critical),
+    ] {
+        let policy = site.policy(
+            person,
+            &format!("[[rule]]\nprogram = \"frobnicate\"\ntier = \"{project}\"\n"),
+        );
+        assert_eq!(site.shell(&policy, "frobnicate"), (tier, true));
+    }
+}
+
+#[test]
 fn a_denial_is_certain_or_asks_and_stands_before_a_question() {
     let site = Site::new();
     let policy = site.policy(
@@ -278,6 +370,34 @@ fn a_denial_is_certain_or_asks_and_stands_before_a_question() {
 }
 
 #[test]
+fn a_denied_program_or_host_is_known_in_other_spellings() {
+    let site = Site::new();
+    let policy = site.policy(
+        "[[rule]]\nprogram = \"./run.sh\"\naction = \"deny\"\n[[rule]]\nhost = \"evil.example\"\naction = \"deny\"\n",
+        "",
+    );
+    let stopped = |command: &str| {
+        let call = site.call("Bash", &serde_json::json!({ "command": command }).to_string());
+        let assessment = assess::assess(&call, &site.facts);
+        stop(&policy.rules, &call, &assessment.steps, &site.facts).is_some()
+    };
+    for command in [
+        "./run.sh",
+        "bash run.sh",
+        ".//run.sh",
+        "cd src && ../run.sh",
+        "$PWD/run.sh",
+        "curl https://evil.example/x",
+        "curl HTTPS://EVIL.example./x",
+        "git clone git@evil.example:x",
+        "pip install x",
+    ] {
+        assert!(stopped(command), "{command}");
+    }
+    assert!(!stopped("cat run.sh") && !stopped("curl https://docs.rs/x"));
+}
+
+#[test]
 fn a_stricter_path_rule_needs_one_path_of_several_in_any_case() {
     let site = Site::new();
     let policy = site.policy("[[rule]]\npath = \"docs/**\"\naction = \"deny\"\n", "");
@@ -295,7 +415,12 @@ fn a_stricter_path_rule_needs_one_path_of_several_in_any_case() {
     ] {
         assert!(shell(command), "{command}");
     }
-    assert!(!shell("cat src/main.rs"));
+    for command in ["grep -r x .", "rg x", "rm -r .", "git stash", "rm -rf ../app"] {
+        assert!(shell(command), "{command}: what is below it counts");
+    }
+    for command in ["cat src/main.rs", "ls", "ls -R .", "rg x src", "git status"] {
+        assert!(!shell(command), "{command}");
+    }
     let file = site.facts.project[0].join("docs/a.md");
     assert!(stopped(
         "Edit",
