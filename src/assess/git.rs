@@ -9,7 +9,7 @@ use super::paths;
 use crate::catalog::{Role, Use};
 use crate::effect::{Action, EffectSpec, Place, Undo};
 use crate::facts::Facts;
-use crate::facts::git::{self, Discovery, Repository, Surroundings, Tracked, Trust};
+use crate::facts::git::{self, Discovery, Repository, Snapshot, Surroundings, Tracked, Trust};
 use crate::shell::Span;
 use crate::shell::state::State;
 
@@ -18,21 +18,40 @@ use crate::shell::state::State;
 pub struct Cache {
     found: HashMap<PathBuf, Discovery>,
     trusted: HashMap<PathBuf, Trust>,
-    held: HashMap<PathBuf, bool>,
+    /// By the git directory.
+    snapshots: HashMap<PathBuf, Option<Snapshot>>,
 }
 
 impl Cache {
-    /// Whether git holds the file at this path as it is now.
+    /// Whether the last commit holds the file at this path as it is now.
     pub fn holds(&mut self, real: &Path, facts: &Facts) -> bool {
-        if let Some(held) = self.held.get(real) {
-            return *held;
-        }
-        let held = match own_repository(facts, &mut self.found) {
-            Some(repository) => git::tracked(&repository, real) == Tracked::Unchanged,
-            None => false,
+        self.tracked(&[real.to_path_buf()], facts) == [Tracked::Unchanged]
+    }
+
+    /// What the session's repository holds of each of these files, which all lie below the first one's directory.
+    pub fn tracked(&mut self, files: &[PathBuf], facts: &Facts) -> Vec<Tracked> {
+        let unknown = || vec![Tracked::Unknown; files.len()];
+        let Some(repository) = self.repository_of(files, facts) else {
+            return unknown();
         };
-        self.held.insert(real.to_path_buf(), held);
-        held
+        let snapshot = self
+            .snapshots
+            .entry(repository.git_dir.clone())
+            .or_insert_with(|| Snapshot::of(&repository));
+        snapshot.as_mut().map_or_else(unknown, |snapshot| snapshot.files(files))
+    }
+
+    /// The session's repository as the working tree has it that these files are in.
+    fn repository_of(&mut self, files: &[PathBuf], facts: &Facts) -> Option<Repository> {
+        let own = own_repository(facts, &mut self.found)?;
+        let file = files.first()?;
+        if file.starts_with(&own.worktree) {
+            return Some(own);
+        }
+        match self.discover(file.parent()?) {
+            Discovery::Repository(linked) => (linked.common_dir == own.common_dir).then_some(linked),
+            Discovery::None | Discovery::Suspicious(_) => None,
+        }
     }
 
     fn discover(&mut self, start: &Path) -> Discovery {
