@@ -1,11 +1,11 @@
 //! The one place that joins assessment and policy. Every face calls it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::assess;
 use crate::call::{Call, Input};
 use crate::decision::{Allow, Decision};
-use crate::effect::Assessment;
+use crate::effect::{Assessment, Subject};
 use crate::facts::Facts;
 use crate::policy::{self, Wiring, host_rules};
 use crate::wire::EventKind;
@@ -57,13 +57,14 @@ fn ask_rule(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<Strin
         .map(|step| words(step.words.as_slice(), &step.program))
         .collect();
     let programs: Vec<&str> = programs.iter().map(String::as_str).collect();
-    let paths: Vec<PathBuf> = assessment
-        .steps
-        .iter()
-        .flat_map(|step| &step.effects)
-        .filter_map(|e| located(&e.target, facts))
+    let effects = assessment.steps.iter().flat_map(|step| &step.effects);
+    let paths: Vec<&Path> = effects
+        .filter_map(|effect| match &effect.subject {
+            Subject::Path { named, real } => Some([named.as_path(), real.as_path()]),
+            Subject::Host(_) | Subject::None => None,
+        })
+        .flatten()
         .collect();
-    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     host_rules::may_match(&rules, &call.tool, command, &programs, &paths)
 }
 
@@ -74,17 +75,6 @@ fn words(words: &[Option<String>], program: &str) -> String {
         program.to_owned()
     } else {
         known.join(" ")
-    }
-}
-
-/// The path that an effect's target names.
-fn located(target: &str, facts: &Facts) -> Option<PathBuf> {
-    if target.starts_with('/') {
-        return Some(PathBuf::from(target));
-    }
-    match target.strip_prefix('~') {
-        Some(rest) => facts.home.as_ref().map(|home| home.join(rest.trim_start_matches('/'))),
-        None => facts.project.first().map(|root| root.join(target)),
     }
 }
 

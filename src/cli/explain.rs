@@ -274,7 +274,7 @@ impl<'a> JsonStep<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effect::{Action, Assessment, Doubt, Effect, EffectSpec};
+    use crate::effect::{Action, Around, Assessment, Doubt, Effect, EffectSpec};
     use crate::shell::Span;
 
     fn step(words: &[Option<&str>]) -> Step {
@@ -285,6 +285,7 @@ mod tests {
             doubts: Vec::new(),
             tier: Tier::Safe,
             span: Span::default(),
+            around: Around::default(),
         }
     }
 
@@ -329,13 +330,11 @@ mod tests {
     #[test]
     fn what_is_said_twice_is_printed_once() {
         let mut twice = step(&[Some("ls"), Some("src")]);
-        let effect = Effect {
-            spec: EffectSpec::of(Action::Inspect),
-            target: "src".into(),
-        };
+        let effect = Effect::new(EffectSpec::of(Action::Inspect), "src");
         let doubt = Doubt {
             why: "not understood: coproc".into(),
             span: Span::default(),
+            unlisted: false,
         };
         twice.effects = vec![effect.clone(), effect];
         twice.doubts = vec![doubt.clone(), doubt];

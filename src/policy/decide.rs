@@ -97,7 +97,7 @@ fn deeds(step: &Step) -> String {
 mod tests {
     use super::*;
     use crate::call::Mode;
-    use crate::effect::{Action, Doubt, Effect, EffectSpec};
+    use crate::effect::{Action, Around, Doubt, Effect, EffectSpec};
     use crate::shell::Span;
     use serde_json::value::RawValue;
 
@@ -127,18 +127,17 @@ mod tests {
         let doubt = Doubt {
             why: "`--odd` is not known".into(),
             span: Span::default(),
+            unlisted: false,
         };
         Assessment {
             steps: vec![Step {
                 program: "rm".into(),
                 words: Vec::new(),
-                effects: vec![Effect {
-                    spec: EffectSpec::of(Action::Delete),
-                    target: "x".into(),
-                }],
+                effects: vec![Effect::new(EffectSpec::of(Action::Delete), "x")],
                 doubts: if proven { Vec::new() } else { vec![doubt] },
                 tier,
                 span: Span::default(),
+                around: Around::default(),
             }],
             doubts: Vec::new(),
             tier,
