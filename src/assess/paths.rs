@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::bash::Work;
+use super::below;
 use crate::effect::{Action, Effect, EffectSpec, Place, Reach, Subject, Undo};
 use crate::facts::{Facts, Kind};
 use crate::place::{self, Purpose};
@@ -62,11 +63,20 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
     if action == Action::Read && is_git_config && work.facts.holds_password(&real) {
         places.push(Place::Secret);
     }
-    let undo = match purpose {
+    let mut undo = match purpose {
         Purpose::Look => Undo::Nothing,
         Purpose::Change => undo(action, &real, work),
     };
-    let target = shown(&lexical, work.facts);
+    let mut target = shown(&lexical, work.facts);
+    let mut below = Vec::new();
+    if action == Action::Delete && undo == Undo::Lost && below::is_looked_into(&real, work.facts) {
+        let lost = below::lost(&real, work);
+        below = lost.named;
+        undo = lost.undo;
+        if let Some(what) = lost.what {
+            target = format!("{what} in {target}/");
+        }
+    }
     let subject = Subject::Path { named: lexical, real };
     places
         .into_iter()
@@ -81,6 +91,7 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
             target: target.clone(),
             subject: subject.clone(),
         })
+        .chain(below)
         .collect()
 }
 
@@ -100,7 +111,11 @@ fn undo(action: Action, real: &Path, work: &mut Work<'_>) -> Undo {
     if action == Action::Delete && holds_project {
         return Undo::Forever;
     }
-    match work.facts.kind(real) {
+    let kind = match work.facts.is_link(real) {
+        true => Kind::File,
+        false => work.facts.kind(real),
+    };
+    match kind {
         Kind::Missing => Undo::Nothing,
         Kind::Directory if action == Action::Write => Undo::Nothing,
         _ if place::of(real, work.facts, Purpose::Change) == Place::Cache => Undo::Kept,

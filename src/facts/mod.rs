@@ -5,7 +5,7 @@
 pub mod git;
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -66,6 +66,8 @@ pub struct Tree {
     pub files: Vec<PathBuf>,
     /// Symbolic links below.
     pub links: Vec<PathBuf>,
+    /// Directories below that were not entered.
+    pub skipped: Vec<PathBuf>,
     /// There was more than could be looked at.
     pub cut: bool,
 }
@@ -153,6 +155,11 @@ impl Facts {
         }
     }
 
+    /// Whether this is a symbolic link, whatever it leads to.
+    pub fn is_link(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
+    }
+
     /// Whether a shell may make this directory its own.
     pub fn can_enter(&self, dir: &Path) -> bool {
         // Finding `.` in it needs the same right.
@@ -222,8 +229,8 @@ impl Facts {
         Some(names)
     }
 
-    /// What is below a directory, breadth first; `skip` names directories that are not entered.
-    pub fn tree(&self, dir: &Path, skip: &dyn Fn(&OsStr) -> bool) -> Tree {
+    /// What is below a directory, breadth first; `skip` says which directories are not entered.
+    pub fn tree(&self, dir: &Path, skip: &dyn Fn(&Path) -> bool) -> Tree {
         let mut tree = Tree::default();
         let mut seen = 0;
         let mut queue = std::collections::VecDeque::from([dir.to_path_buf()]);
@@ -237,8 +244,8 @@ impl Facts {
                     return tree;
                 }
                 match entry.file_type() {
-                    Ok(kind) if kind.is_dir() && !skip(&entry.file_name()) => queue.push_back(entry.path()),
-                    Ok(kind) if kind.is_dir() => {}
+                    Ok(kind) if kind.is_dir() && skip(&entry.path()) => tree.skipped.push(entry.path()),
+                    Ok(kind) if kind.is_dir() => queue.push_back(entry.path()),
                     Ok(kind) if kind.is_symlink() => tree.links.push(entry.path()),
                     Ok(_) => tree.files.push(entry.path()),
                     Err(_) => tree.cut = true,

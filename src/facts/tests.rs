@@ -147,9 +147,10 @@ fn a_walk_lists_files_and_links_and_does_not_follow_them() {
     fs::write(root.path().join("a/b/file"), "").expect("a file");
     fs::write(root.path().join("skipped/file"), "").expect("a file");
     symlink("..", root.path().join("a/up")).expect("a link");
-    let tree = Facts::default().tree(root.path(), &|name| name == "skipped");
+    let tree = Facts::default().tree(root.path(), &|path| path.ends_with("skipped"));
     assert_eq!(tree.files, [root.path().join("a/b/file")]);
     assert_eq!(tree.links, [root.path().join("a/up")]);
+    assert_eq!(tree.skipped, [root.path().join("skipped")]);
     assert!(!tree.cut);
 }
 
