@@ -264,47 +264,61 @@ fn top_level(cwd: &Path) -> PathBuf {
         .to_path_buf()
 }
 
+/// Follows every link as the kernel does, one name after another, and goes on by names alone where nothing is yet.
+///
+/// The links of `/proc/PID` lead where that process stands, and `/proc/self` is another one for the command: their names
+/// stay as they are.
 fn real_path(path: &Path) -> PathBuf {
-    resolved(path, MAX_LINKS)
-}
-
-/// The path with its links resolved; past `links` dangling ones by its names alone.
-fn resolved(path: &Path, links: usize) -> PathBuf {
-    if let Ok(real) = fs::canonicalize(path) {
-        return real;
-    }
     if path.as_os_str().len() > MAX_PATH {
         return crate::place::normalize(path);
     }
-    // The longest part that exists is resolved by the kernel, the rest by its names alone.
-    let components: Vec<Component> = path.components().collect();
-    let first = |count: usize| components[..count].iter().collect::<PathBuf>();
-    // What is below something that is not there is not there either.
-    let (mut there, mut missing) = (0, components.len());
-    while there + 1 < missing {
-        let middle = there.midpoint(missing);
-        if fs::canonicalize(first(middle)).is_ok() {
-            there = middle;
-        } else {
-            missing = middle;
+    let mut real = PathBuf::from("/");
+    let mut left = reversed(path);
+    let mut links = MAX_LINKS;
+    let mut is_there = true;
+    while let Some(name) = left.pop() {
+        if name == ".." {
+            real.pop();
+            is_there = true;
+            continue;
+        }
+        real.push(name);
+        if !is_there {
+            continue;
+        }
+        match fs::read_link(&real) {
+            Ok(_) if links == 0 || is_of_process(&real) => is_there = false,
+            Ok(target) => {
+                links -= 1;
+                real.pop();
+                if target.is_absolute() {
+                    real = PathBuf::from("/");
+                }
+                left.extend(reversed(&target));
+            }
+            // It is there, and no link.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+            Err(_) => is_there = false,
         }
     }
-    let Some(real) = (there > 0).then(|| fs::canonicalize(first(there)).ok()).flatten() else {
-        return crate::place::normalize(path);
-    };
-    let rest: PathBuf = components[there..].iter().collect();
-    match through_dangling(&real, &rest) {
-        Some(target) if links > 0 => resolved(&target, links - 1),
-        Some(target) => crate::place::normalize(&target),
-        None => crate::place::normalize(&real.join(rest)),
-    }
+    real
 }
 
-/// A symbolic link whose target is missing still says where a write would land.
-fn through_dangling(dir: &Path, rest: &Path) -> Option<PathBuf> {
-    let mut components = rest.components();
-    let target = fs::read_link(dir.join(components.next()?)).ok()?;
-    Some(dir.join(target).join(components.as_path()))
+/// The names of a path, `..` among them, the last first.
+fn reversed(path: &Path) -> Vec<OsString> {
+    let names = path.components().rev().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    });
+    names.collect()
+}
+
+fn is_of_process(link: &Path) -> bool {
+    let mut names = link.components().skip(1).map(|c| c.as_os_str().as_encoded_bytes());
+    names.next() == Some(b"proc")
+        && names.next().is_some_and(|name| name.iter().all(u8::is_ascii_digit))
+        && names.next().is_some()
 }
 
 #[cfg(test)]

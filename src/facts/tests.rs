@@ -81,6 +81,31 @@ fn a_dangling_link_that_leads_to_another_is_followed_to_the_last() {
     assert_eq!(Facts::default().real(&root.join("first")), Path::new("/elsewhere/file"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn the_links_of_a_process_are_not_followed_for_they_lead_elsewhere_for_the_command() {
+    let root = dir();
+    let root = root.path().canonicalize().expect("a path");
+    symlink("/proc/self/cwd", root.join("here")).expect("a link");
+    symlink("/proc/self/root/etc", root.join("etc")).expect("a link");
+    let facts = Facts::default();
+    let own = Path::new("/proc").join(std::process::id().to_string());
+    assert_eq!(facts.real(&root.join("here/x")), own.join("cwd/x"));
+    assert_eq!(facts.real(&root.join("etc/hosts")), own.join("root/etc/hosts"));
+    assert_eq!(facts.real(Path::new("/dev/fd/../cwd/x")), own.join("cwd/x"));
+    assert_eq!(facts.real(Path::new("/proc/mounts")), own.join("mounts"));
+}
+
+#[test]
+fn what_is_missing_hides_no_link_behind_it() {
+    let root = dir();
+    let root = root.path().canonicalize().expect("a path");
+    symlink("/elsewhere", root.join("link")).expect("a link");
+    let facts = Facts::default();
+    assert_eq!(facts.real(&root.join("none/../link/x")), Path::new("/elsewhere/x"));
+    assert_eq!(facts.real(&root.join("none/x/../../link/x")), Path::new("/elsewhere/x"));
+}
+
 #[test]
 fn a_ring_of_links_ends() {
     let root = dir();
