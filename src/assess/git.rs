@@ -28,7 +28,8 @@ impl Cache {
         self.tracked(&[real.to_path_buf()], facts) == [Tracked::Unchanged]
     }
 
-    /// What the session's repository holds of each of these files, which all lie below the first one's directory.
+    /// What the session's repository holds of each of these files, which are all in the root of the project that the
+    /// first one is in.
     pub fn tracked(&mut self, files: &[PathBuf], facts: &Facts) -> Vec<Tracked> {
         let unknown = || vec![Tracked::Unknown; files.len()];
         let Some(repository) = self.repository_of(files, facts) else {
@@ -41,15 +42,11 @@ impl Cache {
         snapshot.as_mut().map_or_else(unknown, |snapshot| snapshot.files(files))
     }
 
-    /// The session's repository as the working tree has it that these files are in.
+    /// The session's repository, in the working tree that these files are in.
     fn repository_of(&mut self, files: &[PathBuf], facts: &Facts) -> Option<Repository> {
         let own = own_repository(facts, &mut self.found)?;
-        let file = files.first()?;
-        if file.starts_with(&own.worktree) {
-            return Some(own);
-        }
-        match self.discover(file.parent()?) {
-            Discovery::Repository(linked) => (linked.common_dir == own.common_dir).then_some(linked),
+        match self.discover(facts.root_of(files.first()?)?) {
+            Discovery::Repository(found) => (found.common_dir == own.common_dir).then_some(found),
             Discovery::None | Discovery::Suspicious(_) => None,
         }
     }
@@ -72,7 +69,14 @@ impl Cache {
                 system_config: Some(Path::new("/etc/gitconfig")),
                 variables: &variables,
             };
-            git::trust(repository, &surroundings)
+            let mut trust = git::trust(repository, &surroundings);
+            let mut configured = facts.home.iter().chain(&facts.xdg_config_home);
+            if configured.any(|dir| facts.in_project(&facts.real(dir))) {
+                trust
+                    .reads
+                    .push("the person's own configuration is read from the project".into());
+            }
+            trust
         })
     }
 }

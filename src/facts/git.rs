@@ -12,6 +12,7 @@ mod objects;
 #[cfg(test)]
 mod tests;
 mod tracked;
+mod worktrees;
 
 use std::fs::{self, File, Metadata};
 use std::io::Read;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use config::{Setting, Weight};
 pub use tracked::{Snapshot, Tracked};
+pub use worktrees::others as worktrees;
 
 /// The longest configuration, `.git` file or HEAD that is read, in bytes.
 const MAX_TEXT: u64 = 256 * 1024;

@@ -3,13 +3,17 @@
 //! Only `assess` and `place` ask. An answer that cannot be had is the careful one.
 
 pub mod git;
+mod roots;
 
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
+
+use roots::Roots;
 
 /// At most this many names of one directory are matched against a pattern.
 const MAX_NAMES: usize = 4096;
@@ -20,14 +24,23 @@ const MAX_LINKS: usize = 40;
 
 /// No system opens a longer path, in bytes: the current directory and a word, each as long as may be.
 const MAX_PATH: usize = 8192;
+/// The longest user database that is read, in bytes.
+const MAX_DATABASE: u64 = 1024 * 1024;
+/// Where the host's managed settings are on this system.
+#[cfg(target_os = "macos")]
+const MANAGED: &str = "/Library/Application Support/ClaudeCode";
+#[cfg(not(target_os = "macos"))]
+const MANAGED: &str = "/etc/claude-code";
 /// A file up to this size, in bytes, is read as text.
 const MAX_TEXT: u64 = 64 * 1024;
 
 /// What is known of the machine, the person and the project.
 #[derive(Debug, Default)]
 pub struct Facts {
-    /// The person's home directory, absolute.
+    /// The person's home directory as HOME says it, absolute: what `~` means to a shell.
     pub home: Option<PathBuf>,
+    /// The same as the user database says it. A project can set HOME for the session, but not this.
+    pub own_home: Option<PathBuf>,
     /// The project's root directories, absolute, each as written and as its real path; the first is the session's own.
     pub project: Vec<PathBuf>,
     /// The directories that a bare name is looked for in, in order, as PATH gives them.
@@ -36,6 +49,10 @@ pub struct Facts {
     pub environment: HashSet<String>,
     /// Where the person's tools look for configuration beside the home.
     pub xdg_config_home: Option<PathBuf>,
+    /// The host's settings that only the person or the machine's administrator writes.
+    pub settings: Vec<PathBuf>,
+    /// What else counts as the project.
+    pub roots: Roots,
 }
 
 /// What a path is.
@@ -90,12 +107,23 @@ impl Facts {
         let xdg_config_home = std::env::var_os("XDG_CONFIG_HOME")
             .map(PathBuf::from)
             .filter(|dir| dir.is_absolute());
+        let own_home = home_in_database();
+        let settings = own_home
+            .as_ref()
+            .or(home.as_ref())
+            .map(|home| home.join(".claude/settings.json"))
+            .into_iter()
+            .chain([Path::new(MANAGED).join("managed-settings.json")])
+            .collect();
         let mut facts = Facts {
             home,
+            own_home,
             project: Vec::new(),
             path,
             environment,
             xdg_config_home,
+            settings,
+            roots: Roots::default(),
         };
         let named = std::env::var_os("CLAUDE_PROJECT_DIR")
             .map(PathBuf::from)
@@ -124,12 +152,13 @@ impl Facts {
             || homes
                 .iter()
                 .any(|home| home.starts_with(root) || root.parent() == Some(home) && *home != homes[0])
-            || self.home.as_ref().is_some_and(|home| home.starts_with(root))
+            || self.homes().any(|home| home.starts_with(root))
     }
 
-    /// Whether a path is in the project, by its components.
-    pub fn in_project(&self, path: &Path) -> bool {
-        self.project.iter().any(|root| path.starts_with(root))
+    /// The person's home directories: one, where HOME tells the truth.
+    pub fn homes(&self) -> impl Iterator<Item = &Path> {
+        let own = self.own_home.as_ref().filter(|own| self.home.as_ref() != Some(own));
+        self.home.iter().chain(own).map(PathBuf::as_path)
     }
 
     /// Whether a path is in a directory of PATH.
@@ -254,6 +283,26 @@ impl Facts {
         }
         tree
     }
+}
+
+/// The home directory of this process's user in `/etc/passwd`. A person whom only a directory service knows has none
+/// there; macOS is so, and all its homes are in `/Users`.
+fn home_in_database() -> Option<PathBuf> {
+    let mut text = Vec::new();
+    let file = fs::File::open("/etc/passwd").ok()?;
+    file.take(MAX_DATABASE).read_to_end(&mut text).ok()?;
+    home_of(crate::own_files::own_uid(), &text)
+}
+
+/// A line holds name, password, user, group, comment, home and shell.
+fn home_of(user: u32, database: &[u8]) -> Option<PathBuf> {
+    let user = user.to_string();
+    database.split(|b| *b == b'\n').find_map(|line| {
+        let mut fields = line.split(|b| *b == b':');
+        (fields.nth(2)? == user.as_bytes()).then_some(())?;
+        let home = PathBuf::from(OsStr::from_bytes(fields.nth(2)?));
+        home.is_absolute().then_some(home)
+    })
 }
 
 /// The nearest directory at or above that holds `.git`, else the directory itself.

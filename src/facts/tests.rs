@@ -2,6 +2,8 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
+mod roots;
+
 fn dir() -> tempfile::TempDir {
     tempfile::tempdir().expect("a directory")
 }
@@ -209,4 +211,26 @@ fn only_a_directory_can_be_entered() {
     assert!(facts.can_enter(root.path()));
     assert!(!facts.can_enter(&root.path().join("file")));
     assert!(!facts.can_enter(&root.path().join("none")));
+}
+
+#[test]
+fn the_home_in_the_user_database_is_the_one_of_this_user() {
+    let database = b"root:x:0:0:root:/root:/bin/sh\n# a comment\nodd:x\ndev:x:1000:1000:Dev,,,:/srv/people/dev:/bin/zsh\nno:x:7:7::relative:\n";
+    assert_eq!(home_of(0, database), Some("/root".into()));
+    assert_eq!(home_of(1000, database), Some("/srv/people/dev".into()));
+    assert_eq!(home_of(7, database), None);
+    assert_eq!(home_of(100, database), None);
+}
+
+#[test]
+fn a_home_that_the_variable_hides_is_no_project_either() {
+    let mut facts = Facts {
+        home: Some("/srv/app/home".into()),
+        own_home: Some("/srv/people/dev".into()),
+        ..Facts::default()
+    };
+    for root in ["/srv/people/dev", "/srv/people", "/srv", "/srv/app/home", "/srv/app"] {
+        facts.set_project(Path::new(root));
+        assert_eq!(facts.project, Vec::<PathBuf>::new(), "{root}");
+    }
 }

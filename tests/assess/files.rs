@@ -462,3 +462,60 @@ fn a_link_is_removed_and_not_what_it_leads_to() {
     machine.link("new", "docs");
     all(&machine, "high", &["rm new"]);
 }
+
+#[test]
+fn a_process_s_own_links_are_not_where_this_one_stands() {
+    let machine = Machine::new();
+    machine.link("here", "/proc/self/cwd");
+    machine.link("top", "/proc/self/root");
+    all(
+        &machine,
+        "high",
+        &[
+            "cat /proc/self/cwd/README.md",
+            "cat here/README.md",
+            "cat top/etc/hosts",
+            "cat /proc/self/root/etc/hosts",
+            "cat /dev/fd/../cwd/README.md",
+        ],
+    );
+    all(
+        &machine,
+        "critical",
+        &[
+            "cd .git/hooks && echo x > ../../here/pre-commit",
+            "echo x > /proc/self/cwd/x",
+        ],
+    );
+}
+
+#[test]
+fn what_leads_out_of_the_project_is_outside() {
+    let machine = Machine::new();
+    machine.write_home("project2/x", "x\n");
+    machine.write_home("outside/x", "x\n");
+    machine.link("way", "../outside");
+    machine.link("src/up", "../..");
+    all(
+        &machine,
+        "medium",
+        &[
+            "cat ../project2/x",
+            "cat way/x",
+            "cat src/up/letter.txt",
+            "cat src/../../letter.txt",
+            "cat nothing/../../letter.txt",
+            "cat ~/letter.txt",
+            "cat ../PROJECT/README.md",
+        ],
+    );
+    all(
+        &machine,
+        "safe",
+        &[
+            "cat src/../README.md",
+            "cat ../project/README.md",
+            "cat src/up/project/README.md",
+        ],
+    );
+}
