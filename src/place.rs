@@ -845,8 +845,15 @@ fn of_machine(names: &[&str], purpose: Purpose) -> Place {
     }
 }
 
+/// Whether the components begin with one of these entries.
 fn is_in(inside: &[&str], entries: &[&str]) -> bool {
-    entries.iter().any(|entry| starts_with(inside, entry))
+    let Some(first) = inside.first() else {
+        return false;
+    };
+    // Few entries begin alike, so most are told by their first name.
+    entries
+        .iter()
+        .any(|entry| entry.starts_with(first) && starts_with(inside, entry))
 }
 
 /// Whether the components begin with `entry`, written with slashes.
