@@ -40,9 +40,7 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
     };
     let real = match (action, path.parent(), path.file_name()) {
         // Removing a symbolic link removes the link, not what it names, unless a slash follows.
-        (Action::Delete, Some(parent), Some(name)) if !path.as_os_str().as_bytes().ends_with(b"/") => {
-            work.facts.real(parent).join(name)
-        }
+        (Action::Delete, Some(parent), Some(name)) if !enters(path) => work.facts.real(parent).join(name),
         _ => work.facts.real(path),
     };
     let lexical = place::normalize(path);
@@ -93,6 +91,12 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
         })
         .chain(below)
         .collect()
+}
+
+/// Whether a path names what is behind a last link, not the link.
+fn enters(path: &Path) -> bool {
+    let text = path.as_os_str().as_bytes();
+    text.ends_with(b"/") || text.ends_with(b"/.")
 }
 
 /// The place of a path; a file of the system that not everybody may read is not public.

@@ -321,6 +321,12 @@ fn real_path(path: &Path) -> PathBuf {
     if path.as_os_str().len() > MAX_PATH {
         return crate::place::normalize(path);
     }
+    // It has no /proc, and its own answer gives every name the case that the file system keeps.
+    if cfg!(target_os = "macos")
+        && let Ok(real) = fs::canonicalize(path)
+    {
+        return real;
+    }
     let mut real = PathBuf::from("/");
     let mut left = reversed(path);
     let mut links = MAX_LINKS;

@@ -458,7 +458,18 @@ fn a_link_is_removed_and_not_what_it_leads_to() {
     machine.git(&["add", "way", "other"]);
     machine.git(&["commit", "-qm", "Add links"]);
     all(&machine, "low", &["rm way", "rm other"]);
-    all(&machine, "high", &["rm -r other/"]);
+    all(
+        &machine,
+        "high",
+        &[
+            "rm -r other/",
+            "find other/. -delete",
+            "find other/ -delete",
+            "rm -r oth*/",
+            "rm -r ./oth*/.",
+        ],
+    );
+    all(&machine, "low", &["rm oth*"]);
     machine.link("new", "docs");
     all(&machine, "high", &["rm new"]);
 }
