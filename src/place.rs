@@ -20,31 +20,37 @@ pub enum Purpose {
 pub fn of(path: &Path, facts: &Facts, purpose: Purpose) -> Place {
     let names = names(path);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    if is_secret(&names) {
+    let insides = in_homes(&names, path, facts);
+    if is_secret(&names) || insides.iter().any(|inside| is_secret_of_home(inside)) {
         return Place::Secret;
     }
-    if let Some(inside) = facts
-        .project
-        .iter()
-        .filter_map(|root| path.strip_prefix(root).ok())
-        .min_by_key(|p| p.components().count())
-    {
+    if purpose == Purpose::Change && insides.iter().any(|inside| is_in(inside, STARTUP_HOME)) {
+        return Place::Startup;
+    }
+    if let Some(inside) = facts.root_of(path).and_then(|root| path.strip_prefix(root).ok()) {
         let inside = self::names(inside);
         let inside: Vec<&str> = inside.iter().map(String::as_str).collect();
         return in_project(path, &inside, facts, purpose);
     }
-    if let Some(inside) = in_home(&names, path, facts) {
-        return of_home(inside, path, facts, purpose);
+    if insides.is_empty() {
+        of_machine(&names, purpose)
+    } else if purpose == Purpose::Change && facts.on_path(path) {
+        Place::Startup
+    } else if insides.iter().all(|inside| is_in(inside, CACHE_HOME)) {
+        Place::Cache
+    } else {
+        Place::Home
     }
-    of_machine(&names, purpose)
 }
 
 /// Whether [`of`] finds a secret here, asked of every file of a walk.
 pub fn is_secret_at(path: &Path, facts: &Facts) -> bool {
     let names = names(path);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let of_home = || in_home(&names, path, facts).is_some_and(is_secret_of_home);
-    is_secret(&names) || !facts.in_project(path) && of_home()
+    is_secret(&names)
+        || in_homes(&names, path, facts)
+            .iter()
+            .any(|inside| is_secret_of_home(inside))
 }
 
 /// Whether in this directory a file is a secret only by its own name: one of the project's that no list speaks of.
@@ -54,7 +60,7 @@ pub fn names_tell_secrets(dir: &Path, facts: &Facts) -> bool {
 }
 
 fn is_secret_of_home(inside: &[&str]) -> bool {
-    SECRET_HOME.iter().any(|entry| starts_with(inside, entry))
+    is_in(inside, SECRET_HOME)
 }
 
 /// The absolute path with `.` and `..` resolved by their names alone.
@@ -708,30 +714,30 @@ fn below_any_home<'a>(names: &'a [&'a str]) -> Option<&'a [&'a str]> {
     }
 }
 
-/// The components below the person's home, or any other, that the path is in.
-fn in_home<'a>(names: &'a [&'a str], path: &Path, facts: &Facts) -> Option<&'a [&'a str]> {
-    if let Some(home) = &facts.home
-        && path.starts_with(home)
-    {
-        return names.get(home.components().count().saturating_sub(1)..);
+/// The components below each home that the path is in. Where it is not known that HOME is the person's own, the path
+/// counts by every directory that may be a home.
+fn in_homes<'a>(names: &'a [&'a str], path: &Path, facts: &Facts) -> Vec<&'a [&'a str]> {
+    let mut insides: Vec<&[&str]> = facts
+        .homes()
+        .filter(|home| is_below(path, home))
+        .filter_map(|home| names.get(home.components().count().saturating_sub(1)..))
+        .collect();
+    if insides.is_empty() || facts.home != facts.own_home {
+        insides.extend(match names {
+            ["home" | "users"] => Some(&[][..]),
+            _ => below_any_home(names),
+        });
     }
-    match names {
-        ["home" | "users"] => Some(&[]),
-        _ => below_any_home(names),
-    }
+    insides
 }
 
-fn of_home(inside: &[&str], path: &Path, facts: &Facts, purpose: Purpose) -> Place {
-    let within = |list: &[&str]| list.iter().any(|entry| starts_with(inside, entry));
-    if is_secret_of_home(inside) {
-        Place::Secret
-    } else if purpose == Purpose::Change && (within(STARTUP_HOME) || facts.on_path(path)) {
-        Place::Startup
-    } else if within(CACHE_HOME) {
-        Place::Cache
-    } else {
-        Place::Home
-    }
+fn is_below(path: &Path, home: &Path) -> bool {
+    let mut names = path.components();
+    home.components().all(|part| {
+        names
+            .next()
+            .is_some_and(|name| name.as_os_str().eq_ignore_ascii_case(part.as_os_str()))
+    })
 }
 
 fn in_project(path: &Path, inside: &[&str], facts: &Facts, purpose: Purpose) -> Place {
@@ -837,6 +843,17 @@ fn of_machine(names: &[&str], purpose: Purpose) -> Place {
         (Some(first), _) if SYSTEM.contains(first) => Place::System,
         (Some(_), _) => Place::Other,
     }
+}
+
+/// Whether the components begin with one of these entries.
+fn is_in(inside: &[&str], entries: &[&str]) -> bool {
+    let Some(first) = inside.first() else {
+        return false;
+    };
+    // Few entries begin alike, so most are told by their first name.
+    entries
+        .iter()
+        .any(|entry| entry.starts_with(first) && starts_with(inside, entry))
 }
 
 /// Whether the components begin with `entry`, written with slashes.

@@ -9,7 +9,7 @@ use super::paths;
 use crate::catalog::{Role, Use};
 use crate::effect::{Action, EffectSpec, Place, Undo};
 use crate::facts::Facts;
-use crate::facts::git::{self, Discovery, Repository, Surroundings, Tracked, Trust};
+use crate::facts::git::{self, Discovery, Repository, Snapshot, Surroundings, Tracked, Trust};
 use crate::shell::Span;
 use crate::shell::state::State;
 
@@ -18,21 +18,37 @@ use crate::shell::state::State;
 pub struct Cache {
     found: HashMap<PathBuf, Discovery>,
     trusted: HashMap<PathBuf, Trust>,
-    held: HashMap<PathBuf, bool>,
+    /// By the git directory.
+    snapshots: HashMap<PathBuf, Option<Snapshot>>,
 }
 
 impl Cache {
-    /// Whether git holds the file at this path as it is now.
+    /// Whether the last commit holds the file at this path as it is now.
     pub fn holds(&mut self, real: &Path, facts: &Facts) -> bool {
-        if let Some(held) = self.held.get(real) {
-            return *held;
-        }
-        let held = match own_repository(facts, &mut self.found) {
-            Some(repository) => git::tracked(&repository, real) == Tracked::Unchanged,
-            None => false,
+        self.tracked(&[real.to_path_buf()], facts) == [Tracked::Unchanged]
+    }
+
+    /// What the session's repository holds of each of these files, which are all in the root of the project that the
+    /// first one is in.
+    pub fn tracked(&mut self, files: &[PathBuf], facts: &Facts) -> Vec<Tracked> {
+        let unknown = || vec![Tracked::Unknown; files.len()];
+        let Some(repository) = self.repository_of(files, facts) else {
+            return unknown();
         };
-        self.held.insert(real.to_path_buf(), held);
-        held
+        let snapshot = self
+            .snapshots
+            .entry(repository.git_dir.clone())
+            .or_insert_with(|| Snapshot::of(&repository));
+        snapshot.as_mut().map_or_else(unknown, |snapshot| snapshot.files(files))
+    }
+
+    /// The session's repository, in the working tree that these files are in.
+    fn repository_of(&mut self, files: &[PathBuf], facts: &Facts) -> Option<Repository> {
+        let own = own_repository(facts, &mut self.found)?;
+        match self.discover(facts.root_of(files.first()?)?) {
+            Discovery::Repository(found) => (found.common_dir == own.common_dir).then_some(found),
+            Discovery::None | Discovery::Suspicious(_) => None,
+        }
     }
 
     fn discover(&mut self, start: &Path) -> Discovery {
@@ -53,7 +69,14 @@ impl Cache {
                 system_config: Some(Path::new("/etc/gitconfig")),
                 variables: &variables,
             };
-            git::trust(repository, &surroundings)
+            let mut trust = git::trust(repository, &surroundings);
+            let mut configured = facts.home.iter().chain(&facts.xdg_config_home);
+            if configured.any(|dir| facts.in_project(&facts.real(dir))) {
+                trust
+                    .reads
+                    .push("the person's own configuration is read from the project".into());
+            }
+            trust
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::facts::Facts;
+use crate::facts::{Facts, Kind};
 use crate::shell::expansion::PatternPart;
 
 /// At most this many paths are matched; past it the answer is not known.
@@ -70,6 +70,13 @@ pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Op
         }
         found = next;
         found.retain(|(_, written)| !written.is_empty());
+    }
+    // Only directories match then, and a link that leads to one is that directory.
+    if as_written.ends_with('/') {
+        found.retain(|(path, _)| !matches!(facts.kind(path), Kind::File | Kind::Missing));
+        for (_, written) in found.iter_mut().filter(|(_, written)| !written.ends_with('/')) {
+            written.push('/');
+        }
     }
     if found.is_empty() {
         return Some(vec![as_written]);

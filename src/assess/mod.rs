@@ -1,6 +1,7 @@
 //! From a call to its steps: what each does, where, and what of it was not understood.
 
 pub mod bash;
+mod below;
 mod builtins;
 mod files;
 mod git;

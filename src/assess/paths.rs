@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::bash::Work;
+use super::below;
 use crate::effect::{Action, Effect, EffectSpec, Place, Reach, Subject, Undo};
 use crate::facts::{Facts, Kind};
 use crate::place::{self, Purpose};
@@ -39,9 +40,7 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
     };
     let real = match (action, path.parent(), path.file_name()) {
         // Removing a symbolic link removes the link, not what it names, unless a slash follows.
-        (Action::Delete, Some(parent), Some(name)) if !path.as_os_str().as_bytes().ends_with(b"/") => {
-            work.facts.real(parent).join(name)
-        }
+        (Action::Delete, Some(parent), Some(name)) if !enters(path) => work.facts.real(parent).join(name),
         _ => work.facts.real(path),
     };
     let lexical = place::normalize(path);
@@ -62,11 +61,20 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
     if action == Action::Read && is_git_config && work.facts.holds_password(&real) {
         places.push(Place::Secret);
     }
-    let undo = match purpose {
+    let mut undo = match purpose {
         Purpose::Look => Undo::Nothing,
         Purpose::Change => undo(action, &real, work),
     };
-    let target = shown(&lexical, work.facts);
+    let mut target = shown(&lexical, work.facts);
+    let mut below = Vec::new();
+    if action == Action::Delete && undo == Undo::Lost && below::is_looked_into(&real, work.facts) {
+        let lost = below::lost(&real, work);
+        below = lost.named;
+        undo = lost.undo;
+        if let Some(what) = lost.what {
+            target = format!("{what} in {target}/");
+        }
+    }
     let subject = Subject::Path { named: lexical, real };
     places
         .into_iter()
@@ -81,7 +89,14 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
             target: target.clone(),
             subject: subject.clone(),
         })
+        .chain(below)
         .collect()
+}
+
+/// Whether a path names what is behind a last link, not the link.
+fn enters(path: &Path) -> bool {
+    let text = path.as_os_str().as_bytes();
+    text.ends_with(b"/") || text.ends_with(b"/.")
 }
 
 /// The place of a path; a file of the system that not everybody may read is not public.
@@ -100,7 +115,11 @@ fn undo(action: Action, real: &Path, work: &mut Work<'_>) -> Undo {
     if action == Action::Delete && holds_project {
         return Undo::Forever;
     }
-    match work.facts.kind(real) {
+    let kind = match work.facts.is_link(real) {
+        true => Kind::File,
+        false => work.facts.kind(real),
+    };
+    match kind {
         Kind::Missing => Undo::Nothing,
         Kind::Directory if action == Action::Write => Undo::Nothing,
         _ if place::of(real, work.facts, Purpose::Change) == Place::Cache => Undo::Kept,
@@ -165,13 +184,9 @@ pub fn named_in(word: &str, cwd: Option<&Path>, facts: &Facts) -> Vec<PathBuf> {
         return Vec::new();
     }
     let after = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
-    let glued = |mark: &str| {
-        word.starts_with('-')
-            .then(|| word.find(mark))
-            .flatten()
-            .map(|at| &word[at..])
-    };
-    let texts = [Some(word), after('='), after('@'), glued("."), glued("/"), glued("~/")];
+    let is_short = word.starts_with('-') && !word.starts_with("--") && !word.contains('=');
+    let glued = is_short.then(|| word.get(2..)).flatten();
+    let texts = [Some(word), after('='), after('@'), glued];
     let looks_so = |text: &&str| {
         let name = text.rsplit('/').next().unwrap_or_default();
         text.contains('/') || text.starts_with(['~', '.']) || place::secret_file_name(name)

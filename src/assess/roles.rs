@@ -316,7 +316,9 @@ fn walk(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &mu
             continue;
         }
         seen.push(real);
-        let tree = work.facts.tree(&root, &|name| !entered.directory(name));
+        let tree = work
+            .facts
+            .tree(&root, &|dir| !entered.directory(dir.file_name().unwrap_or_default()));
         work.seen.walked(tree.files.len() + tree.links.len());
         if tree.cut || seen.len() > MAX_LINKED {
             let why = "there is more below this directory than is looked through for secrets";

@@ -1,4 +1,4 @@
-//! What a repository would make git run, and what its index says of a file. No git process, bounded reads only.
+//! What a repository would make git run, and what it holds of a file. No git process, bounded reads only.
 //!
 //! Git is an engine for running code: its configuration and hooks name programs that a mere `git status` starts.
 //! What the person's own global and system configuration names is the person's choice; what the repository's own
@@ -6,17 +6,23 @@
 //! configuration decides. `assess` asks; nothing here knows of commands or tiers.
 
 mod config;
+mod head;
 mod index;
+mod objects;
 #[cfg(test)]
 mod tests;
+mod tracked;
+mod worktrees;
 
 use std::fs::{self, File, Metadata};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Component, Path, PathBuf};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use config::{Setting, Weight};
+pub use tracked::{Snapshot, Tracked};
+pub use worktrees::others as worktrees;
 
 /// The longest configuration, `.git` file or HEAD that is read, in bytes.
 const MAX_TEXT: u64 = 256 * 1024;
@@ -487,102 +493,4 @@ fn judge_submodules(
             Discovery::Suspicious(why) => trust.reads.push(why),
         }
     }
-}
-
-/// What the index says of a file in the working tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tracked {
-    /// The file is what was last staged, so its text is in the object store: nothing is lost with it. Staged is not
-    /// committed.
-    Unchanged,
-    /// It differs from what was staged, is gone, or is in conflict.
-    Changed,
-    /// The index does not hold it.
-    Untracked,
-    /// The index or the file's times do not tell. A directory is always this.
-    Unknown,
-}
-
-/// Compares a file with the index by what the file system says of it, as git does before it reads content.
-///
-/// `path` is absolute. Stricter than git: any difference of times, inode or owner is `Unknown`, as is a file that may have been
-/// changed after the index was written (racily clean).
-pub fn tracked(repository: &Repository, path: &Path) -> Tracked {
-    look_up(repository, path).unwrap_or(Tracked::Unknown)
-}
-
-fn look_up(repository: &Repository, path: &Path) -> Option<Tracked> {
-    let path = fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?);
-    let relative = path.strip_prefix(&repository.worktree).ok()?;
-    if !relative.components().all(|c| matches!(c, Component::Normal(_))) {
-        return None;
-    }
-    let hash = object_name_length(repository)?;
-    let Some((index, index_metadata)) = bounded(&repository.git_dir.join("index"), MAX_INDEX).ok()? else {
-        return Some(Tracked::Untracked);
-    };
-    let wanted = relative.as_os_str().as_bytes();
-    let mut found = None;
-    index::scan(&index, hash, |name, entry| {
-        if name == wanted {
-            found = Some(*entry);
-        }
-        found.is_none()
-    })
-    .ok()?;
-    match fs::symlink_metadata(&path) {
-        Ok(file) if file.is_dir() => None,
-        Ok(file) => match found {
-            Some(entry) => compare(&entry, &file, &index_metadata),
-            None => Some(Tracked::Untracked),
-        },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(match found {
-            Some(_) => Tracked::Changed,
-            None => Tracked::Untracked,
-        }),
-        Err(_) => None,
-    }
-}
-
-fn object_name_length(repository: &Repository) -> Option<usize> {
-    let settings = settings(&repository.common_dir.join("config")).ok()?;
-    let format = settings.iter().rfind(|s| s.name == "extensions.objectformat");
-    match format.map(|s| s.value.as_deref()) {
-        None | Some(Some("sha1")) => Some(20),
-        Some(Some("sha256")) => Some(32),
-        Some(_) => None,
-    }
-}
-
-fn compare(entry: &index::Entry, file: &Metadata, index: &Metadata) -> Option<Tracked> {
-    if entry.stage != 0 {
-        return Some(Tracked::Changed);
-    }
-    if entry.flagged || matches!(entry.mode, index::GITLINK | index::DIRECTORY) {
-        return None;
-    }
-    let executable = file.mode() & 0o100 != 0;
-    let mode = match (file.is_file(), file.is_symlink()) {
-        (true, _) if executable => 0o100_755,
-        (true, _) => 0o100_644,
-        (_, true) => 0o120_000,
-        _ => return Some(Tracked::Changed),
-    };
-    // The index holds the low 32 bits of every number.
-    let (size, inode) = (file.size() as u32, file.ino() as u32);
-    if entry.mode != mode || entry.size != size || file.size() > u64::from(u32::MAX) {
-        return Some(Tracked::Changed);
-    }
-    // Git writes size 0 for a file whose times it could not rely on.
-    if entry.size == 0 && !entry.empty {
-        return Some(Tracked::Changed);
-    }
-    let stamp = |seconds: i64, nanoseconds: i64| (seconds as u32, nanoseconds as u32);
-    let mtime = stamp(file.mtime(), file.mtime_nsec());
-    let same = entry.mtime == mtime
-        && entry.ctime == stamp(file.ctime(), file.ctime_nsec())
-        && entry.inode == inode
-        && (entry.uid, entry.gid) == (file.uid(), file.gid());
-    let settled = mtime < stamp(index.mtime(), index.mtime_nsec());
-    (same && settled).then_some(Tracked::Unchanged)
 }

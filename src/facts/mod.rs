@@ -3,13 +3,17 @@
 //! Only `assess` and `place` ask. An answer that cannot be had is the careful one.
 
 pub mod git;
+mod roots;
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
+
+use roots::Roots;
 
 /// At most this many names of one directory are matched against a pattern.
 const MAX_NAMES: usize = 4096;
@@ -20,14 +24,23 @@ const MAX_LINKS: usize = 40;
 
 /// No system opens a longer path, in bytes: the current directory and a word, each as long as may be.
 const MAX_PATH: usize = 8192;
+/// The longest user database that is read, in bytes.
+const MAX_DATABASE: u64 = 1024 * 1024;
+/// Where the host's managed settings are on this system.
+#[cfg(target_os = "macos")]
+const MANAGED: &str = "/Library/Application Support/ClaudeCode";
+#[cfg(not(target_os = "macos"))]
+const MANAGED: &str = "/etc/claude-code";
 /// A file up to this size, in bytes, is read as text.
 const MAX_TEXT: u64 = 64 * 1024;
 
 /// What is known of the machine, the person and the project.
 #[derive(Debug, Default)]
 pub struct Facts {
-    /// The person's home directory, absolute.
+    /// The person's home directory as HOME says it, absolute: what `~` means to a shell.
     pub home: Option<PathBuf>,
+    /// The same as the user database says it. A project can set HOME for the session, but not this.
+    pub own_home: Option<PathBuf>,
     /// The project's root directories, absolute, each as written and as its real path; the first is the session's own.
     pub project: Vec<PathBuf>,
     /// The directories that a bare name is looked for in, in order, as PATH gives them.
@@ -36,6 +49,10 @@ pub struct Facts {
     pub environment: HashSet<String>,
     /// Where the person's tools look for configuration beside the home.
     pub xdg_config_home: Option<PathBuf>,
+    /// The host's settings that only the person or the machine's administrator writes.
+    pub settings: Vec<PathBuf>,
+    /// What else counts as the project.
+    pub roots: Roots,
 }
 
 /// What a path is.
@@ -66,6 +83,8 @@ pub struct Tree {
     pub files: Vec<PathBuf>,
     /// Symbolic links below.
     pub links: Vec<PathBuf>,
+    /// Directories below that were not entered.
+    pub skipped: Vec<PathBuf>,
     /// There was more than could be looked at.
     pub cut: bool,
 }
@@ -88,12 +107,23 @@ impl Facts {
         let xdg_config_home = std::env::var_os("XDG_CONFIG_HOME")
             .map(PathBuf::from)
             .filter(|dir| dir.is_absolute());
+        let own_home = home_in_database();
+        // Of HOME, as the host reads them: where a project sets HOME, `judge` lets nothing through.
+        let settings = home
+            .as_ref()
+            .map(|home| home.join(".claude/settings.json"))
+            .into_iter()
+            .chain([Path::new(MANAGED).join("managed-settings.json")])
+            .collect();
         let mut facts = Facts {
             home,
+            own_home,
             project: Vec::new(),
             path,
             environment,
             xdg_config_home,
+            settings,
+            roots: Roots::default(),
         };
         let named = std::env::var_os("CLAUDE_PROJECT_DIR")
             .map(PathBuf::from)
@@ -122,12 +152,13 @@ impl Facts {
             || homes
                 .iter()
                 .any(|home| home.starts_with(root) || root.parent() == Some(home) && *home != homes[0])
-            || self.home.as_ref().is_some_and(|home| home.starts_with(root))
+            || self.homes().any(|home| home.starts_with(root))
     }
 
-    /// Whether a path is in the project, by its components.
-    pub fn in_project(&self, path: &Path) -> bool {
-        self.project.iter().any(|root| path.starts_with(root))
+    /// The person's home directories: one, where HOME tells the truth.
+    pub fn homes(&self) -> impl Iterator<Item = &Path> {
+        let own = self.own_home.as_ref().filter(|own| self.home.as_ref() != Some(own));
+        self.home.iter().chain(own).map(PathBuf::as_path)
     }
 
     /// Whether a path is in a directory of PATH.
@@ -151,6 +182,11 @@ impl Facts {
             Err(error) if error.kind() == io::ErrorKind::NotFound && !self.exists(path) => Kind::Missing,
             Err(_) => Kind::Other,
         }
+    }
+
+    /// Whether this is a symbolic link, whatever it leads to.
+    pub fn is_link(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
     }
 
     /// Whether a shell may make this directory its own.
@@ -222,8 +258,8 @@ impl Facts {
         Some(names)
     }
 
-    /// What is below a directory, breadth first; `skip` names directories that are not entered.
-    pub fn tree(&self, dir: &Path, skip: &dyn Fn(&OsStr) -> bool) -> Tree {
+    /// What is below a directory, breadth first; `skip` says which directories are not entered.
+    pub fn tree(&self, dir: &Path, skip: &dyn Fn(&Path) -> bool) -> Tree {
         let mut tree = Tree::default();
         let mut seen = 0;
         let mut queue = std::collections::VecDeque::from([dir.to_path_buf()]);
@@ -237,8 +273,8 @@ impl Facts {
                     return tree;
                 }
                 match entry.file_type() {
-                    Ok(kind) if kind.is_dir() && !skip(&entry.file_name()) => queue.push_back(entry.path()),
-                    Ok(kind) if kind.is_dir() => {}
+                    Ok(kind) if kind.is_dir() && skip(&entry.path()) => tree.skipped.push(entry.path()),
+                    Ok(kind) if kind.is_dir() => queue.push_back(entry.path()),
                     Ok(kind) if kind.is_symlink() => tree.links.push(entry.path()),
                     Ok(_) => tree.files.push(entry.path()),
                     Err(_) => tree.cut = true,
@@ -249,6 +285,26 @@ impl Facts {
     }
 }
 
+/// The home directory of this process's user in `/etc/passwd`. A person whom only a directory service knows has none
+/// there; macOS is so, and all its homes are in `/Users`.
+fn home_in_database() -> Option<PathBuf> {
+    let mut text = Vec::new();
+    let file = fs::File::open("/etc/passwd").ok()?;
+    file.take(MAX_DATABASE).read_to_end(&mut text).ok()?;
+    home_of(crate::own_files::own_uid(), &text)
+}
+
+/// A line holds name, password, user, group, comment, home and shell.
+fn home_of(user: u32, database: &[u8]) -> Option<PathBuf> {
+    let user = user.to_string();
+    database.split(|b| *b == b'\n').find_map(|line| {
+        let mut fields = line.split(|b| *b == b':');
+        (fields.nth(2)? == user.as_bytes()).then_some(())?;
+        let home = PathBuf::from(OsStr::from_bytes(fields.nth(2)?));
+        home.is_absolute().then_some(home)
+    })
+}
+
 /// The nearest directory at or above that holds `.git`, else the directory itself.
 fn top_level(cwd: &Path) -> PathBuf {
     cwd.ancestors()
@@ -257,47 +313,67 @@ fn top_level(cwd: &Path) -> PathBuf {
         .to_path_buf()
 }
 
+/// Follows every link as the kernel does, one name after another, and goes on by names alone where nothing is yet.
+///
+/// The links of `/proc/PID` lead where that process stands, and `/proc/self` is another one for the command: their names
+/// stay as they are.
 fn real_path(path: &Path) -> PathBuf {
-    resolved(path, MAX_LINKS)
-}
-
-/// The path with its links resolved; past `links` dangling ones by its names alone.
-fn resolved(path: &Path, links: usize) -> PathBuf {
-    if let Ok(real) = fs::canonicalize(path) {
-        return real;
-    }
     if path.as_os_str().len() > MAX_PATH {
         return crate::place::normalize(path);
     }
-    // The longest part that exists is resolved by the kernel, the rest by its names alone.
-    let components: Vec<Component> = path.components().collect();
-    let first = |count: usize| components[..count].iter().collect::<PathBuf>();
-    // What is below something that is not there is not there either.
-    let (mut there, mut missing) = (0, components.len());
-    while there + 1 < missing {
-        let middle = there.midpoint(missing);
-        if fs::canonicalize(first(middle)).is_ok() {
-            there = middle;
-        } else {
-            missing = middle;
+    // It has no /proc, and its own answer gives every name the case that the file system keeps.
+    if cfg!(target_os = "macos")
+        && let Ok(real) = fs::canonicalize(path)
+    {
+        return real;
+    }
+    let mut real = PathBuf::from("/");
+    let mut left = reversed(path);
+    let mut links = MAX_LINKS;
+    let mut is_there = true;
+    while let Some(name) = left.pop() {
+        if name == ".." {
+            real.pop();
+            is_there = true;
+            continue;
+        }
+        real.push(name);
+        if !is_there {
+            continue;
+        }
+        match fs::read_link(&real) {
+            Ok(_) if links == 0 || is_of_process(&real) => is_there = false,
+            Ok(target) => {
+                links -= 1;
+                real.pop();
+                if target.is_absolute() {
+                    real = PathBuf::from("/");
+                }
+                left.extend(reversed(&target));
+            }
+            // It is there, and no link.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+            Err(_) => is_there = false,
         }
     }
-    let Some(real) = (there > 0).then(|| fs::canonicalize(first(there)).ok()).flatten() else {
-        return crate::place::normalize(path);
-    };
-    let rest: PathBuf = components[there..].iter().collect();
-    match through_dangling(&real, &rest) {
-        Some(target) if links > 0 => resolved(&target, links - 1),
-        Some(target) => crate::place::normalize(&target),
-        None => crate::place::normalize(&real.join(rest)),
-    }
+    real
 }
 
-/// A symbolic link whose target is missing still says where a write would land.
-fn through_dangling(dir: &Path, rest: &Path) -> Option<PathBuf> {
-    let mut components = rest.components();
-    let target = fs::read_link(dir.join(components.next()?)).ok()?;
-    Some(dir.join(target).join(components.as_path()))
+/// The names of a path, `..` among them, the last first.
+fn reversed(path: &Path) -> Vec<OsString> {
+    let names = path.components().rev().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    });
+    names.collect()
+}
+
+fn is_of_process(link: &Path) -> bool {
+    let mut names = link.components().skip(1).map(|c| c.as_os_str().as_encoded_bytes());
+    names.next() == Some(b"proc")
+        && names.next().is_some_and(|name| name.iter().all(u8::is_ascii_digit))
+        && names.next().is_some()
 }
 
 #[cfg(test)]

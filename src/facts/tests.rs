@@ -2,6 +2,8 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
+mod roots;
+
 fn dir() -> tempfile::TempDir {
     tempfile::tempdir().expect("a directory")
 }
@@ -81,6 +83,31 @@ fn a_dangling_link_that_leads_to_another_is_followed_to_the_last() {
     assert_eq!(Facts::default().real(&root.join("first")), Path::new("/elsewhere/file"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn the_links_of_a_process_are_not_followed_for_they_lead_elsewhere_for_the_command() {
+    let root = dir();
+    let root = root.path().canonicalize().expect("a path");
+    symlink("/proc/self/cwd", root.join("here")).expect("a link");
+    symlink("/proc/self/root/etc", root.join("etc")).expect("a link");
+    let facts = Facts::default();
+    let own = Path::new("/proc").join(std::process::id().to_string());
+    assert_eq!(facts.real(&root.join("here/x")), own.join("cwd/x"));
+    assert_eq!(facts.real(&root.join("etc/hosts")), own.join("root/etc/hosts"));
+    assert_eq!(facts.real(Path::new("/dev/fd/../cwd/x")), own.join("cwd/x"));
+    assert_eq!(facts.real(Path::new("/proc/mounts")), own.join("mounts"));
+}
+
+#[test]
+fn what_is_missing_hides_no_link_behind_it() {
+    let root = dir();
+    let root = root.path().canonicalize().expect("a path");
+    symlink("/elsewhere", root.join("link")).expect("a link");
+    let facts = Facts::default();
+    assert_eq!(facts.real(&root.join("none/../link/x")), Path::new("/elsewhere/x"));
+    assert_eq!(facts.real(&root.join("none/x/../../link/x")), Path::new("/elsewhere/x"));
+}
+
 #[test]
 fn a_ring_of_links_ends() {
     let root = dir();
@@ -147,9 +174,10 @@ fn a_walk_lists_files_and_links_and_does_not_follow_them() {
     fs::write(root.path().join("a/b/file"), "").expect("a file");
     fs::write(root.path().join("skipped/file"), "").expect("a file");
     symlink("..", root.path().join("a/up")).expect("a link");
-    let tree = Facts::default().tree(root.path(), &|name| name == "skipped");
+    let tree = Facts::default().tree(root.path(), &|path| path.ends_with("skipped"));
     assert_eq!(tree.files, [root.path().join("a/b/file")]);
     assert_eq!(tree.links, [root.path().join("a/up")]);
+    assert_eq!(tree.skipped, [root.path().join("skipped")]);
     assert!(!tree.cut);
 }
 
@@ -183,4 +211,26 @@ fn only_a_directory_can_be_entered() {
     assert!(facts.can_enter(root.path()));
     assert!(!facts.can_enter(&root.path().join("file")));
     assert!(!facts.can_enter(&root.path().join("none")));
+}
+
+#[test]
+fn the_home_in_the_user_database_is_the_one_of_this_user() {
+    let database = b"root:x:0:0:root:/root:/bin/sh\n# a comment\nodd:x\ndev:x:1000:1000:Dev,,,:/srv/people/dev:/bin/zsh\nno:x:7:7::relative:\n";
+    assert_eq!(home_of(0, database), Some("/root".into()));
+    assert_eq!(home_of(1000, database), Some("/srv/people/dev".into()));
+    assert_eq!(home_of(7, database), None);
+    assert_eq!(home_of(100, database), None);
+}
+
+#[test]
+fn a_home_that_the_variable_hides_is_no_project_either() {
+    let mut facts = Facts {
+        home: Some("/srv/app/home".into()),
+        own_home: Some("/srv/people/dev".into()),
+        ..Facts::default()
+    };
+    for root in ["/srv/people/dev", "/srv/people", "/srv", "/srv/app/home", "/srv/app"] {
+        facts.set_project(Path::new(root));
+        assert_eq!(facts.project, Vec::<PathBuf>::new(), "{root}");
+    }
 }

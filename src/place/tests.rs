@@ -341,3 +341,85 @@ fn the_secret_names_are_sorted_as_their_search_needs() {
     assert!(SECRET_FILES.is_sorted());
     assert!(secret_file_name("kubeconfig") && secret_file_name("WALLET.dat") && !secret_file_name("main.rs"));
 }
+
+#[test]
+fn a_home_counts_whatever_the_variable_says() {
+    let facts = |home: &str, own: Option<&str>| Facts {
+        home: Some(home.into()),
+        own_home: own.map(PathBuf::from),
+        ..Facts::default()
+    };
+    // The person's home is at an uncommon place, and HOME hides it.
+    let hidden = facts("/work/app/fake", Some("/srv/people/dev"));
+    for (path, purpose, place) in [
+        ("/srv/people/dev/.aws/config", Look, Secret),
+        ("/srv/people/dev/.bashrc", Change, Startup),
+        ("/srv/people/dev/letter", Look, Home),
+        ("/srv/People/Dev/.AWS/config", Look, Secret),
+        ("/srv/people/dev/.cache/x", Look, Cache),
+        ("/work/app/fake/.aws/config", Look, Secret),
+    ] {
+        assert_eq!(of(Path::new(path), &hidden, purpose), place, "{path}");
+    }
+    // HOME makes a cache of a directory that is none.
+    let path = Path::new("/home/dev/letters/go/pkg/x");
+    assert_eq!(of(path, &facts("/home/dev/letters", None), Look), Home);
+    assert_eq!(of(path, &facts("/home/dev/letters", Some("/home/dev")), Look), Home);
+    assert_eq!(
+        of(path, &facts("/home/dev/letters", Some("/home/dev/letters")), Look),
+        Cache
+    );
+}
+
+#[test]
+fn what_the_persons_tools_obey_is_no_project_even_where_the_project_is() {
+    for (root, path) in [
+        ("/home/dev/.claude", "/home/dev/.claude/settings.json"),
+        ("/home/dev/.config", "/home/dev/.config/git/config"),
+        ("/home/dev/.config/nvim", "/home/dev/.config/nvim/init.lua"),
+    ] {
+        let facts = Facts {
+            home: Some("/home/dev".into()),
+            project: vec![root.into()],
+            ..Facts::default()
+        };
+        assert_eq!(of(Path::new(path), &facts, Change), Startup, "{path}");
+        assert_eq!(of(Path::new(path), &facts, Look), Project, "{path}");
+    }
+}
+
+#[test]
+fn the_project_has_its_own_case() {
+    all(Look, Home, &["/home/dev/App/x", "/HOME/dev/app/x", "/home/DEV/app/x"]);
+}
+
+#[test]
+fn what_the_host_keeps_for_a_session_is_scratch() {
+    all(
+        Change,
+        Scratch,
+        &[
+            "/tmp/claude-1000/-home-dev-app/0f/scratchpad/x",
+            "/private/tmp/claude-501/x",
+        ],
+    );
+}
+
+#[test]
+fn a_process_s_own_names_for_a_directory_are_secrets() {
+    all(
+        Look,
+        Secret,
+        &[
+            "/proc/self/cwd/src/main.rs",
+            "/proc/self/root/home/dev/app/src/main.rs",
+            "/proc/12/root",
+            "/proc/thread-self/cwd",
+            "/proc/self/task/1/root/x",
+            "/proc/self/fd/3",
+            "/PROC/self/cwd",
+        ],
+    );
+    all(Look, Other, &["/dev/fd/3"]);
+    all(Change, System, &["/dev/fd/3"]);
+}

@@ -161,7 +161,9 @@ impl PathPattern {
 
     fn holds(&self, path: &Path, facts: &Facts, case: Case, fits: fn(&[String], &[String]) -> bool) -> bool {
         let pattern: Vec<String> = self.components.iter().map(|part| case.of_text(part)).collect();
-        self.bases(facts).any(|base| {
+        // In another working tree of the project the same path is meant.
+        let nearest = (self.base == Base::Project).then(|| facts.root_of(path)).flatten();
+        self.bases(facts).chain(nearest).any(|base| {
             path.strip_prefix(base).is_ok_and(|rest| {
                 let parts: Vec<String> = rest.components().map(|part| case.of(&part)).collect();
                 fits(&pattern, &parts)

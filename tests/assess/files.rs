@@ -393,3 +393,140 @@ fn a_sibling_whose_name_begins_alike_is_not_the_project() {
     all(&machine, "medium", &["cat ../project-two/file"]);
     all(&machine, "critical", &["rm ../project-two/file"]);
 }
+
+#[test]
+fn a_directory_is_as_good_as_what_git_holds_below_it() {
+    let machine = Machine::new();
+    all(&machine, "low", &["rm -r docs", "rm -rf src docs/", "rm -r scripts"]);
+    machine.write("empty/x", "");
+    std::fs::remove_file(machine.project().join("empty/x")).expect("it is removed");
+    all(&machine, "low", &["rmdir empty", "rm -r empty"]);
+    machine.write("docs/draft.md", "mine\n");
+    all(&machine, "high", &["rm -r docs", "rm -rf src docs"]);
+    machine.git(&["add", "docs"]);
+    all(&machine, "high", &["rm -r docs"]);
+    machine.git(&["commit", "-qm", "Add a draft"]);
+    all(&machine, "low", &["rm -r docs"]);
+    machine.write("docs/deep/node_modules/x", "");
+    all(&machine, "high", &["rm -r docs"]);
+    machine.write("docs/deep/package.json", "{}\n");
+    machine.git(&["add", "docs/deep/package.json"]);
+    machine.git(&["commit", "-qm", "Add a package"]);
+    all(&machine, "medium", &["rm -r docs", "rm -r docs/deep"]);
+}
+
+#[test]
+fn what_lies_below_a_directory_counts_as_if_it_were_named() {
+    let machine = Machine::new();
+    machine.write("docs/AGENTS.md", "be kind\n");
+    machine.git(&["add", "docs"]);
+    machine.git(&["commit", "-qm", "Add instructions"]);
+    all(&machine, "high", &["rm -r docs"]);
+    machine.write("conf/.env", "TOKEN=x\n");
+    all(&machine, "critical", &["rm -r conf"]);
+}
+
+#[test]
+fn what_goes_with_a_directory_is_counted() {
+    let machine = Machine::new();
+    let deleted = |command: &str| {
+        let found = judged(&machine, command);
+        found.steps[0].effects[0].target.clone()
+    };
+    machine.write("notes/a", "");
+    assert_eq!(deleted("rm -r notes"), "1 untracked file in notes/");
+    machine.write("notes/b/c", "");
+    machine.link("notes/d", "a");
+    assert_eq!(deleted("rm -r notes/"), "3 untracked files in notes/");
+    machine.write("src/lib.rs", "changed\n");
+    assert_eq!(deleted("rm -r src"), "1 changed file in src/");
+    machine.write("src/new.rs", "");
+    assert_eq!(deleted("rm -r src"), "2 untracked or changed files in src/");
+    assert_eq!(deleted("rm -r docs"), "docs");
+    for n in 0..300 {
+        machine.write(&format!("many/{n}"), "");
+    }
+    assert_eq!(deleted("rm -r many"), "more than 256 files in many/");
+}
+
+#[test]
+fn a_link_is_removed_and_not_what_it_leads_to() {
+    let machine = Machine::new();
+    machine.link("way", "docs");
+    machine.write("notes/a", "");
+    machine.link("other", "notes");
+    machine.git(&["add", "way", "other"]);
+    machine.git(&["commit", "-qm", "Add links"]);
+    all(&machine, "low", &["rm way", "rm other"]);
+    all(
+        &machine,
+        "high",
+        &[
+            "rm -r other/",
+            "find other/. -delete",
+            "find other/ -delete",
+            "rm -r oth*/",
+            "rm -r ./oth*/.",
+        ],
+    );
+    all(&machine, "low", &["rm oth*"]);
+    machine.link("new", "docs");
+    all(&machine, "high", &["rm new"]);
+}
+
+#[test]
+fn a_process_s_own_links_are_not_where_this_one_stands() {
+    let machine = Machine::new();
+    machine.link("here", "/proc/self/cwd");
+    machine.link("top", "/proc/self/root");
+    all(
+        &machine,
+        "high",
+        &[
+            "cat /proc/self/cwd/README.md",
+            "cat here/README.md",
+            "cat top/etc/hosts",
+            "cat /proc/self/root/etc/hosts",
+            "cat /dev/fd/../cwd/README.md",
+        ],
+    );
+    all(
+        &machine,
+        "critical",
+        &[
+            "cd .git/hooks && echo x > ../../here/pre-commit",
+            "echo x > /proc/self/cwd/x",
+        ],
+    );
+}
+
+#[test]
+fn what_leads_out_of_the_project_is_outside() {
+    let machine = Machine::new();
+    machine.write_home("project2/x", "x\n");
+    machine.write_home("outside/x", "x\n");
+    machine.link("way", "../outside");
+    machine.link("src/up", "../..");
+    all(
+        &machine,
+        "medium",
+        &[
+            "cat ../project2/x",
+            "cat way/x",
+            "cat src/up/letter.txt",
+            "cat src/../../letter.txt",
+            "cat nothing/../../letter.txt",
+            "cat ~/letter.txt",
+            "cat ../PROJECT/README.md",
+        ],
+    );
+    all(
+        &machine,
+        "safe",
+        &[
+            "cat src/../README.md",
+            "cat ../project/README.md",
+            "cat src/up/project/README.md",
+        ],
+    );
+}

@@ -133,3 +133,57 @@ fn variables_that_move_git_are_no_harmless_setting() {
         assert!(!judged(&machine, command).proven(), "{command}");
     }
 }
+
+#[test]
+fn what_a_project_calls_the_persons_configuration_is_not_theirs() {
+    let machine = Machine::new();
+    let mut facts = machine.facts();
+    facts.home = Some(machine.project().join("src"));
+    let status = |facts: &countersign::facts::Facts| {
+        countersign::assess::bash::assess("git status", Some(&machine.project()), facts)
+    };
+    assert!(!status(&facts).proven());
+    facts.home = Some(machine.home());
+    assert!(status(&facts).proven());
+    facts.xdg_config_home = Some(machine.project().join("docs"));
+    assert!(!status(&facts).proven());
+}
+
+#[test]
+fn a_linked_worktree_is_as_good_as_the_first() {
+    let machine = Machine::new();
+    machine.git(&["worktree", "add", "-q", "../linked"]);
+    machine.git(&["worktree", "add", "-q", ".claude/worktrees/topic"]);
+    all(
+        &machine,
+        "safe",
+        &[
+            "cat ../linked/README.md",
+            "git -C ../linked status",
+            "cd ../linked && git log",
+        ],
+    );
+    all(
+        &machine,
+        "low",
+        &[
+            "rm ../linked/README.md",
+            "echo x > ../linked/new.txt",
+            "echo x > .claude/worktrees/topic/README.md",
+        ],
+    );
+    all(&machine, "medium", &["../linked/scripts/run.sh"]);
+    machine.write_home("linked/scripts/run.sh", "#!/bin/sh\necho other\n");
+    machine.write_home("linked/notes.txt", "mine\n");
+    all(
+        &machine,
+        "high",
+        &["../linked/scripts/run.sh", "rm ../linked/notes.txt"],
+    );
+    all(
+        &machine,
+        "critical",
+        &["echo x > ../linked/.git", "echo x > .claude/settings.json"],
+    );
+    all(&machine, "medium", &["cat ../linked2/x"]);
+}

@@ -2,15 +2,7 @@
 //!
 //! It knows the file format and nothing of paths on disk. What it does not understand is an error.
 
-/// The object name of an empty file, in both object formats.
-const EMPTY_SHA1: [u8; 20] = [
-    0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6, 0x43, 0x4b, 0x8b, 0x29, 0xae, 0x77, 0x5a, 0xd8, 0xc2, 0xe4, 0x8c, 0x53,
-    0x91,
-];
-const EMPTY_SHA256: [u8; 32] = [
-    0x47, 0x3a, 0x0f, 0x4c, 0x3b, 0xe8, 0xa9, 0x36, 0x81, 0xa2, 0x67, 0xe3, 0xb1, 0xe9, 0xa7, 0xdc, 0xda, 0x11, 0x85,
-    0x43, 0x6f, 0xe1, 0x41, 0xf7, 0x74, 0x91, 0x20, 0xa3, 0x03, 0x72, 0x18, 0x13,
-];
+use super::objects::Name;
 
 /// What the index holds of one path.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +14,8 @@ pub struct Entry {
     pub uid: u32,
     pub gid: u32,
     pub size: u32,
-    /// The staged content is the empty file.
-    pub empty: bool,
+    /// The object that holds the staged content.
+    pub name: Name,
     /// The merge stage; 0 where there is no conflict.
     pub stage: u8,
     /// A flag says that the working copy is not to be looked at (assume-unchanged, skip-worktree) or that nothing is
@@ -85,7 +77,8 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 /// The fixed part of an entry, and its length.
 fn entry(bytes: &[u8], hash: usize, version: u32) -> Option<(Entry, usize)> {
     let field = |n: usize| word(bytes, n * 4);
-    let name = bytes.get(40..40 + hash)?;
+    let mut name = [0; 32];
+    name.get_mut(..hash)?.copy_from_slice(bytes.get(40..40 + hash)?);
     let flags_at = 40 + hash;
     let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
     let extended = version >= 3 && flags & 0x4000 != 0;
@@ -101,7 +94,7 @@ fn entry(bytes: &[u8], hash: usize, version: u32) -> Option<(Entry, usize)> {
         uid: field(7)?,
         gid: field(8)?,
         size: field(9)?,
-        empty: name == EMPTY_SHA1 || name == EMPTY_SHA256,
+        name,
         stage: ((flags >> 12) & 3) as u8,
         flagged: flags & 0x8000 != 0 || more != 0,
     };

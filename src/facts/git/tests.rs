@@ -14,6 +14,9 @@ use tempfile::TempDir;
 use super::config::{self, Weight};
 use super::*;
 
+mod objects;
+mod tracked;
+
 /// A home directory with one repository in it, on which git sees nothing of the machine's own configuration.
 struct Lab {
     directory: TempDir,
@@ -97,6 +100,24 @@ impl Lab {
             }
         }
         self.git(repository, &["update-index", "-q", "--really-refresh"]);
+    }
+
+    /// Every file below a directory.
+    fn files_below(&self, relative: &str) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let mut directories = vec![self.path(relative)];
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(directory).expect("the directory is listed") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    directories.push(path)
+                } else {
+                    files.push(path)
+                }
+            }
+        }
+        files.sort();
+        files
     }
 
     fn repository(&self, relative: &str) -> Repository {
@@ -509,159 +530,6 @@ fn a_broken_git_directory_is_suspicious_because_git_looks_further_up() {
     assert!(matches!(discover(&lab.path("repo/.git")), Discovery::Suspicious(_)));
 }
 
-fn tracked_in(lab: &Lab, path: &str) -> Tracked {
-    tracked(&lab.repository("repo"), &lab.path(path))
-}
-
-#[test]
-fn the_index_tells_unchanged_changed_and_untracked_files_in_every_version() {
-    for version in ["2", "3", "4"] {
-        let lab = Lab::new();
-        lab.write("repo/a.txt.long/b", "b\n");
-        lab.write("repo/empty", "");
-        lab.git("repo", &["add", "."]);
-        lab.git("repo", &["update-index", "--index-version", version]);
-        if version == "3" {
-            // Only an extended flag makes git write version 3.
-            lab.git("repo", &["update-index", "--skip-worktree", "a.txt.long/b"]);
-        }
-        lab.settle("repo");
-        let header = fs::read(lab.path("repo/.git/index")).expect("the index is read");
-        assert_eq!(header[7].to_string(), version);
-        assert_eq!(tracked_in(&lab, "repo/a.txt"), Tracked::Unchanged, "version {version}");
-        assert_eq!(tracked_in(&lab, "repo/empty"), Tracked::Unchanged);
-        assert_eq!(tracked_in(&lab, "repo/a.tx"), Tracked::Untracked);
-        lab.write("repo/new", "");
-        assert_eq!(tracked_in(&lab, "repo/new"), Tracked::Untracked);
-        lab.write("repo/a.txt", "longer than before\n");
-        assert_eq!(tracked_in(&lab, "repo/a.txt"), Tracked::Changed);
-        fs::remove_file(lab.path("repo/a.txt")).expect("it is removed");
-        assert_eq!(tracked_in(&lab, "repo/a.txt"), Tracked::Changed);
-        fs::set_permissions(lab.path("repo/empty"), fs::Permissions::from_mode(0o755)).expect("its mode is set");
-        assert_eq!(tracked_in(&lab, "repo/empty"), Tracked::Changed);
-    }
-}
-
-#[test]
-fn what_times_do_not_prove_is_unknown() {
-    let lab = Lab::new();
-    // The same size and a restored time: only the inode's change time is left to tell.
-    let path = lab.path("repo/a.txt");
-    let before = fs::metadata(&path).expect("it exists").modified().expect("a time");
-    fs::write(&path, "two\n").expect("it is written");
-    fs::File::options()
-        .append(true)
-        .open(&path)
-        .expect("it opens")
-        .set_modified(before)
-        .expect("its time is set");
-    assert_eq!(tracked_in(&lab, "repo/a.txt"), Tracked::Unknown);
-
-    // Staged at the very time the index was written.
-    let lab = Lab::new();
-    let file = fs::metadata(lab.path("repo/a.txt"))
-        .expect("it exists")
-        .modified()
-        .expect("a time");
-    let index = fs::File::options()
-        .append(true)
-        .open(lab.path("repo/.git/index"))
-        .expect("it opens");
-    index.set_modified(file).expect("its time is set");
-    assert_eq!(tracked_in(&lab, "repo/a.txt"), Tracked::Unknown);
-
-    // Only looked at again.
-    let lab = Lab::new();
-    let touched = fs::File::options()
-        .append(true)
-        .open(lab.path("repo/a.txt"))
-        .expect("it opens");
-    touched
-        .set_modified(SystemTime::now() - Duration::from_secs(9))
-        .expect("its time is set");
-    assert_eq!(tracked_in(&lab, "repo/a.txt"), Tracked::Unknown);
-}
-
-#[test]
-fn flags_conflicts_directories_and_odd_indexes_prove_nothing() {
-    for flag in ["--assume-unchanged", "--skip-worktree"] {
-        let lab = Lab::new();
-        lab.git("repo", &["update-index", flag, "a.txt"]);
-        assert_eq!(tracked_in(&lab, "repo/a.txt"), Tracked::Unknown, "{flag}");
-    }
-    let lab = Lab::new();
-    lab.write("repo/later", "");
-    lab.git("repo", &["add", "-N", "later"]);
-    assert_eq!(tracked_in(&lab, "repo/later"), Tracked::Unknown);
-    assert_eq!(tracked_in(&lab, "repo"), Tracked::Unknown);
-    lab.git("repo", &["update-index", "--split-index"]);
-    assert_eq!(tracked_in(&lab, "repo/a.txt"), Tracked::Unknown);
-    names(&lab.trust("repo").reads, "split");
-
-    let lab = Lab::new();
-    lab.git("repo", &["checkout", "-qb", "topic"]);
-    lab.write("repo/a.txt", "theirs\n");
-    lab.git("repo", &["commit", "-qam", "Theirs"]);
-    lab.git("repo", &["checkout", "-q", "main"]);
-    lab.write("repo/a.txt", "ours\n");
-    lab.git("repo", &["commit", "-qam", "Ours"]);
-    assert!(!lab.try_git("repo", &["merge", "topic"]).status.success());
-    assert_eq!(tracked_in(&lab, "repo/a.txt"), Tracked::Changed);
-}
-
-#[test]
-fn links_worktrees_and_sha256_repositories_are_compared_too() {
-    let lab = Lab::new();
-    symlink("a.txt", lab.path("repo/link")).expect("a link is made");
-    lab.git("repo", &["add", "link"]);
-    std::thread::sleep(Duration::from_millis(20));
-    lab.git("repo", &["update-index", "-q", "--really-refresh"]);
-    lab.write("repo/more", "");
-    lab.git("repo", &["add", "more"]);
-    assert_eq!(tracked_in(&lab, "repo/link"), Tracked::Unchanged);
-    symlink(lab.path("repo"), lab.path("way")).expect("a link is made");
-    assert_eq!(tracked_in(&lab, "way/a.txt"), Tracked::Unchanged);
-
-    lab.git("repo", &["worktree", "add", "-q", "../other"]);
-    lab.settle("other");
-    let other = lab.repository("other");
-    assert_eq!(tracked(&other, &lab.path("other/a.txt")), Tracked::Unchanged);
-    assert_eq!(tracked(&other, &lab.path("repo/a.txt")), Tracked::Unknown);
-
-    lab.git("home", &["init", "-q", "--object-format=sha256", "../wide"]);
-    lab.write("wide/a.txt", "x\n");
-    lab.write("wide/empty", "");
-    lab.git("wide", &["add", "."]);
-    lab.settle("wide");
-    let wide = lab.repository("wide");
-    assert_eq!(tracked(&wide, &lab.path("wide/a.txt")), Tracked::Unchanged);
-    assert_eq!(tracked(&wide, &lab.path("wide/empty")), Tracked::Unchanged);
-    assert!(lab.trust("wide").reads_are_inert());
-}
-
-#[test]
-fn a_damaged_index_is_unknown_and_never_panics() {
-    let lab = Lab::new();
-    for n in 0..40 {
-        lab.write(&format!("repo/d{}/f{n}", n % 3), "");
-    }
-    lab.git("repo", &["add", "."]);
-    lab.git("repo", &["update-index", "--index-version", "4"]);
-    let index = fs::read(lab.path("repo/.git/index")).expect("the index is read");
-    let mut random = Random::new();
-    for _ in 0..3000 {
-        let mut damaged = index.clone();
-        damaged.truncate(random.below(index.len() + 1));
-        for _ in 0..random.below(4) {
-            let at = random.below(damaged.len().max(1));
-            if let Some(byte) = damaged.get_mut(at) {
-                *byte = random.below(256) as u8;
-            }
-        }
-        let _ = super::index::scan(&damaged, 20, |_, _| true);
-    }
-}
-
 /// A small generator whose seed is printed, and taken from `COUNTERSIGN_SEED` where that is set.
 struct Random(u64);
 
@@ -679,6 +547,22 @@ impl Random {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 % limit as u64) as usize
+    }
+
+    /// The same bytes, cut, with a few of them changed, or both.
+    fn damage(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut damaged = bytes.to_vec();
+        let changes = self.below(4);
+        if changes == 0 || self.below(2) == 0 {
+            damaged.truncate(self.below(bytes.len() + 1));
+        }
+        for _ in 0..changes {
+            let at = self.below(damaged.len().max(1));
+            if let Some(byte) = damaged.get_mut(at) {
+                *byte = self.below(256) as u8;
+            }
+        }
+        damaged
     }
 
     fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {

@@ -1,0 +1,87 @@
+//! What counts as the project besides its own root: other working trees of its repository, and the directories that
+//! the person added in the host's settings. Looked up when first asked for.
+
+use std::cell::OnceCell;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{Facts, git, real_path};
+
+/// The longest settings file that is read, in bytes.
+const MAX_SETTINGS: u64 = 4 * 1024 * 1024;
+
+/// The further roots, once they were looked up.
+#[derive(Debug, Default)]
+pub struct Roots {
+    worktrees: OnceCell<Vec<PathBuf>>,
+    added: OnceCell<Vec<PathBuf>>,
+}
+
+#[derive(Deserialize)]
+struct Settings {
+    permissions: Option<Permissions>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Permissions {
+    additional_directories: Option<Vec<PathBuf>>,
+}
+
+impl Facts {
+    /// The nearest root of the project at or above a path.
+    pub fn root_of(&self, path: &Path) -> Option<&Path> {
+        let worktrees = self.roots.worktrees.get_or_init(|| self.worktrees());
+        nearest(self.project.iter().chain(worktrees), path)
+            .or_else(|| nearest(self.roots.added.get_or_init(|| self.added()).iter(), path))
+    }
+
+    /// Whether a path is in the project, by its components.
+    pub fn in_project(&self, path: &Path) -> bool {
+        self.project.iter().any(|root| path.starts_with(root)) || self.root_of(path).is_some()
+    }
+
+    fn worktrees(&self) -> Vec<PathBuf> {
+        let others = self.project.first().map(|root| git::worktrees(root));
+        let others = others.into_iter().flatten();
+        others.filter(|root| !self.holds_a_home(root)).collect()
+    }
+
+    /// Each as written and as its real path. Without a project nothing is added to it.
+    fn added(&self) -> Vec<PathBuf> {
+        if self.project.is_empty() {
+            return Vec::new();
+        }
+        let named = self.settings.iter().filter_map(|file| added_in(file)).flatten();
+        let roots = named.filter_map(|dir| match dir.strip_prefix("~") {
+            Ok(inside) => Some(self.home.as_ref()?.join(inside)),
+            Err(_) => dir.is_absolute().then_some(dir),
+        });
+        let spellings = roots.map(|root| [crate::place::normalize(&root), real_path(&root)]);
+        spellings
+            .filter(|both| !both.iter().any(|root| self.holds_a_home(root)))
+            .flatten()
+            .collect()
+    }
+}
+
+fn nearest<'a>(roots: impl Iterator<Item = &'a PathBuf>, path: &Path) -> Option<&'a Path> {
+    roots
+        .filter(|root| path.starts_with(root))
+        .max_by_key(|root| root.components().count())
+        .map(PathBuf::as_path)
+}
+
+/// The directories that a settings file adds; `None` where it cannot be read.
+fn added_in(file: &Path) -> Option<Vec<PathBuf>> {
+    let mut text = String::new();
+    let file = File::open(file)
+        .ok()
+        .filter(|f| f.metadata().is_ok_and(|m| m.is_file()))?;
+    file.take(MAX_SETTINGS).read_to_string(&mut text).ok()?;
+    let settings: Settings = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+    settings.permissions?.additional_directories
+}
