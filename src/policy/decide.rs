@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::config::Policy;
-use super::rules::{self, Match, Origin, Rule, Verdict};
+use super::rules::{self, Origin};
 use super::tiers::{Answer, Setter};
 use crate::call::{Call, Input, Mode};
 use crate::decision::{Allow, Decision, Deny, Reason, Run};
@@ -121,14 +121,14 @@ pub fn decide(
     if call.input.is_for_person() {
         return ruling;
     }
-    if let Some((rule, matched)) = stopping(call, assessment, policy, facts) {
-        ruling.by = By::Rule(rule.origin.clone());
-        ruling.decision = match (&rule.then, matched, wiring.guard, event) {
-            (Verdict::Deny(reason), Match::Yes, ..) => deny(reason.clone().unwrap_or_else(|| worst(assessment))),
-            (_, _, Some(_), EventKind::PreToolUse) => {
-                Decision::Ask(format!("a rule of the person asks ({})", rule.origin))
+    if let Some(stop) = rules::stop(&policy.rules, call, &assessment.steps, facts) {
+        ruling.by = By::Rule(stop.rule.origin.clone());
+        ruling.decision = match (stop.denial(), wiring.guard, event) {
+            (Some(reason), ..) => deny(reason.map_or_else(|| worst(assessment), str::to_owned)),
+            (None, Some(_), EventKind::PreToolUse) => {
+                Decision::Ask(format!("a rule of the person asks ({})", stop.rule.origin))
             }
-            _ => Decision::None,
+            (None, ..) => Decision::None,
         };
         return ruling;
     }
@@ -192,15 +192,6 @@ fn rated(call: &Call, assessment: &Assessment, policy: &Policy, facts: &Facts) -
         proven,
         rated: named,
     }
-}
-
-/// The rule that stops the call, a denial before a question.
-fn stopping<'a>(call: &Call, assessment: &Assessment, policy: &'a Policy, facts: &Facts) -> Option<(&'a Rule, Match)> {
-    let stops = |step| rules::stops(&policy.rules, call, step, facts);
-    let mut found = assessment.steps.iter().filter_map(stops).peekable();
-    let first = *found.peek()?;
-    let denies = |(rule, matched): &(&Rule, Match)| matches!(rule.then, Verdict::Deny(_)) && *matched == Match::Yes;
-    Some(found.find(denies).unwrap_or(first))
 }
 
 /// Whether an effect stays in the project, its scratch and what its tools restore.

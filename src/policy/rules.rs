@@ -380,21 +380,37 @@ pub fn rate<'a>(rules: &'a [Rule], call: &Call, step: &Step, facts: &Facts) -> R
     rated
 }
 
-/// The rule that stops a step, if one does: a denial before a question. A denial that only may match asks.
-pub fn stops<'a>(rules: &'a [Rule], call: &Call, step: &Step, facts: &Facts) -> Option<(&'a Rule, Match)> {
-    let found = rules.iter().filter_map(|rule| match rule.then {
-        Verdict::Rate(_) => None,
-        Verdict::Ask | Verdict::Deny(_) => {
-            let matched = rule.when.touches(call, step, facts);
-            let denies = matches!(rule.then, Verdict::Deny(_)) && matched == Match::Yes;
-            (matched > Match::No).then_some((denies, rule, matched))
+/// A rule that stops a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Stop<'a> {
+    pub rule: &'a Rule,
+    certain: bool,
+}
+
+impl Stop<'_> {
+    /// The call is denied, and not only asked about: with the reason of the rule, if it gives one.
+    pub fn denial(&self) -> Option<Option<&str>> {
+        match &self.rule.then {
+            Verdict::Deny(reason) if self.certain => Some(reason.as_deref()),
+            Verdict::Deny(_) | Verdict::Ask | Verdict::Rate(_) => None,
         }
-    });
-    let (_, rule, matched) = found.fold(None, |best: Option<(bool, &Rule, Match)>, next| match best {
-        Some(best) if best.0 || !next.0 => Some(best),
-        _ => Some(next),
-    })?;
-    Some((rule, matched))
+    }
+}
+
+/// The rule that stops one of the steps, a denial before a question. A denial that only may match asks.
+pub fn stop<'a>(rules: &'a [Rule], call: &Call, steps: &[Step], facts: &Facts) -> Option<Stop<'a>> {
+    let stops = || {
+        let pairs = steps.iter().flat_map(|step| rules.iter().map(move |rule| (step, rule)));
+        let pairs = pairs.filter(|(_, rule)| !matches!(rule.then, Verdict::Rate(_)));
+        pairs.filter_map(|(step, rule)| match rule.when.touches(call, step, facts) {
+            Match::No => None,
+            matched => Some(Stop {
+                rule,
+                certain: matched == Match::Yes,
+            }),
+        })
+    };
+    stops().find(|stop| stop.denial().is_some()).or_else(|| stops().next())
 }
 
 #[cfg(test)]
