@@ -95,14 +95,13 @@ pub struct Effect {
     pub target: String,
 }
 
-/// What the host was told.
+/// What the host was told. `None` is no decision: the host goes on as it would by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     Allow,
     Deny,
     Ask,
-    /// No decision: the host goes on as it would by itself.
     None,
 }
 

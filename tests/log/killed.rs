@@ -21,6 +21,12 @@ impl Random {
         self.0 ^= self.0 << 17;
         self.0 % end
     }
+
+    /// As often short as long, up to an eighth of a second.
+    fn microseconds(&mut self) -> Duration {
+        let digits = self.below(17);
+        Duration::from_micros(self.below(2 << digits))
+    }
 }
 
 /// Whether it ended by itself. Its answer is whole or not there.
@@ -56,14 +62,22 @@ fn hooks_killed_at_any_moment_leave_a_record_that_verifies_and_lacks_nobody_else
     let home = Home::new();
     let (mut by_themselves, mut killed) = (0, 0);
     for round in 0..ROUNDS {
-        let children: Vec<Child> = (0..AT_ONCE)
-            .map(|number| home.start(&format!("echo {round} {number}")))
-            .collect();
-        for _ in 0..AT_ONCE / 2 {
-            let child = &children[random.below(AT_ONCE as u64) as usize];
-            // It may have ended, but is not yet waited for: the id is still its own.
-            let _ = kill_process(Pid::from_child(child), Signal::KILL);
-            thread::sleep(Duration::from_micros(random.below(3000)));
+        let mut children = Vec::new();
+        let mut killers = Vec::new();
+        for number in 0..AT_ONCE {
+            let child = home.start(&format!("echo {round} {number}"));
+            if random.below(3) == 0 {
+                let (pid, delay) = (Pid::from_child(&child), random.microseconds());
+                killers.push(thread::spawn(move || {
+                    thread::sleep(delay);
+                    // It may have ended, but is not yet waited for: the id is still its own.
+                    let _ = kill_process(pid, Signal::KILL);
+                }));
+            }
+            children.push(child);
+        }
+        for killer in killers {
+            killer.join().expect("a kill");
         }
         let ended: Vec<bool> = children.into_iter().map(ended_by_itself).collect();
         let whole = ended.iter().filter(|by_itself| **by_itself).count();
