@@ -33,6 +33,9 @@ const ADDRESS: &[&str] = &["endpoint", "href", "link", "uri", "uris", "url", "ur
 /// Parts of the keys under which an argument is a path, a relative one too.
 const PATH: &[&str] = &["cwd", "dir", "file", "folder", "path"];
 
+/// At most this many addresses in one text are looked at.
+const MAX_ADDRESSES: usize = 64;
+
 /// A longer text is no line for a shell, in bytes.
 const MAX_LINE: usize = 16 * 1024;
 
@@ -115,6 +118,7 @@ fn addresses(text: &str) -> Vec<&str> {
         .match_indices("://")
         .map(|(at, _)| text[..at].trim_end_matches(of_scheme).len());
     starts
+        .take(MAX_ADDRESSES)
         .map(|start| {
             let rest = &text[start..];
             let ends = |c: char| c.is_whitespace() || "\"'`<>(){}[]".contains(c);

@@ -118,6 +118,9 @@ pub fn word(path: &str, work: &Work<'_>, gathered: &mut Gathered) -> Arg {
     if trimmed != path {
         gathered.doubt("blanks around the path may be dropped", Span::default());
     }
+    if trimmed.contains(composes) {
+        gathered.doubt("letters of the path may be spelled otherwise", Span::default());
+    }
     let home = work.facts.home.as_deref().and_then(|home| home.to_str());
     let below_home = trimmed
         .strip_prefix('~')
@@ -133,6 +136,19 @@ pub fn word(path: &str, work: &Work<'_>, gathered: &mut Gathered) -> Arg {
         value: Value::Literal(path),
         span: Span::default(),
     }
+}
+
+/// Whether a letter joins the one before it, or is written otherwise, in the form (NFC) that the host gives a path.
+fn composes(c: char) -> bool {
+    matches!(c,
+        '\u{300}'..='\u{36f}'
+        | '\u{1100}'..='\u{11ff}'
+        | '\u{1dc0}'..='\u{1dff}'
+        | '\u{2000}'..='\u{2001}'
+        | '\u{2126}'
+        | '\u{212a}'..='\u{212b}'
+        | '\u{3099}'..='\u{309a}'
+    )
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ pub fn host(arg: &Arg, gathered: &mut Gathered) {
         Some((name, port)) if !port.contains(':') => (name, port.parse().ok()),
         _ => (name, None),
     };
-    let name = name.to_lowercase();
+    let name = name.trim_start_matches('[').trim_end_matches(']').to_lowercase();
     let host = match text.contains('@') {
         true => strange(named(&name)),
         false => named(&name),
@@ -157,6 +157,11 @@ pub fn url(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
     };
     if text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")) {
         return file(text, &text[5..], arg, state, work, gathered);
+    }
+    // No address has such a form: it is a path, as git takes one.
+    if text.starts_with(['/', '.']) && !text.starts_with("//") {
+        roles::path(Action::Read, arg, state, work, gathered);
+        return connect(Host::New, text, None, arg, gathered);
     }
     match address::read(text) {
         Ok(address) => ask(&address, arg, gathered),
@@ -292,7 +297,8 @@ fn named(host: &str) -> Host {
     let is_hexadecimal = last
         .strip_prefix("0x")
         .is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
-    if host.contains(':') || is_hexadecimal || last.bytes().all(|b| b.is_ascii_digit()) {
+    let is_decimal = !last.is_empty() && last.bytes().all(|b| b.is_ascii_digit());
+    if host.contains(':') || is_hexadecimal || is_decimal {
         return Host::Disguised("the host is a number in an unusual form");
     }
     let below = |ending: &str| name.strip_suffix(ending).is_some_and(|rest| rest.ends_with('.'));

@@ -34,6 +34,10 @@ pub fn call(tool: &str, texts: &[Text], state: &State, work: &mut Work<'_>, gath
         undo,
         ..EffectSpec::of(Action::Control)
     };
+    // What a subagent asks for is then asked of nobody.
+    if texts.iter().any(|text| text.text == "bypassPermissions") {
+        gathered.effect(EffectSpec::of(Action::Privilege), "");
+    }
     match tool {
         _ if OF_SESSION.contains(&tool) => return gathered.effect(control(Undo::Nothing), tool),
         "CronDelete" | "EnterWorktree" | "KillBash" | "KillShell" | "TaskStop" => {

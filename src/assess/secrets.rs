@@ -25,6 +25,9 @@ const ANCHORS: [bool; 256] = {
 /// The longest value of a password or key that is looked at, in bytes.
 const MAX_VALUE: usize = 200;
 
+/// The longest part of a token that is looked at, in bytes.
+const MAX_TOKEN: usize = 512;
+
 /// Text that leaves the machine: what of it looks like a credential, or like data that is carried out.
 pub fn sent(text: &str, gathered: &mut Gathered) {
     let plain = address::decoded(text);
@@ -94,7 +97,7 @@ pub fn find(text: &str) -> Option<&'static str> {
     let mut from = 0;
     while let Some(at) = anchor(bytes, from) {
         let found = match bytes[at] {
-            b'=' | b':' => assigned(text, at),
+            b'=' | b':' => assigned(bytes, at),
             _ => token(bytes, at),
         };
         if found.is_some() {
@@ -154,7 +157,7 @@ fn token(bytes: &[u8], at: usize) -> Option<&'static str> {
         .last()
         .is_some_and(u8::is_ascii_alphanumeric);
     let of_token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
-    let tail = &after[..after.iter().take_while(of_token).count()];
+    let tail = &after[..after.iter().take(MAX_TOKEN).take_while(of_token).count()];
     let mixed = tail.iter().any(u8::is_ascii_digit) && tail.iter().any(u8::is_ascii_alphabetic);
     let whole = match kind {
         "an AWS access key" => tail.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()),
@@ -165,35 +168,24 @@ fn token(bytes: &[u8], at: usize) -> Option<&'static str> {
 }
 
 /// A value that is given, by `=` or `:` at `at`, to a name that tells of a credential; or the password in an address.
-fn assigned(text: &str, at: usize) -> Option<&'static str> {
-    let after = &text[at + 1..];
-    if let Some(address) = after.strip_prefix("//") {
-        let authority = &address.as_bytes()[..address.len().min(MAX_VALUE)];
-        let end = authority.iter().position(|b| b"/?#\"'`<> \n".contains(b));
-        let authority = &authority[..end.unwrap_or(authority.len())];
+fn assigned(bytes: &[u8], at: usize) -> Option<&'static str> {
+    let after = &bytes[at + 1..bytes.len().min(at + 1 + MAX_VALUE)];
+    if let Some(address) = after.strip_prefix(b"//") {
+        let authority = address.split(|b| b"/?#\"'`<> \n".contains(b)).next()?;
         let user = &authority[..authority.iter().rposition(|&b| b == b'@')?];
         let password = &user[user.iter().position(|&b| b == b':')? + 1..];
         return looks_real(password).then_some("a password in an address");
     }
-    let before = &text.as_bytes()[at.saturating_sub(64)..at];
-    let value = after.trim_start_matches([' ', '\t', '=', 'b', 'r', 'f']);
-    let value = &value.as_bytes()[..value.len().min(MAX_VALUE + 1)];
-    let value = match value {
+    let before = &bytes[at.saturating_sub(64)..at];
+    // `==` compares, and a prefix such as `b` or `r` may stand before a quote.
+    let start = after.iter().position(|b| !b" \t=brf".contains(b))?;
+    let value = match &after[start..] {
         [quote @ (b'"' | b'\'' | b'`'), rest @ ..] => &rest[..rest.iter().position(|b| b == quote || *b == b'\n')?],
         // As environment files and the like write it: `API_TOKEN=abc`.
         _ if before.last().is_some_and(u8::is_ascii_uppercase) => {
-            let value = after.trim_start_matches([' ', '\t']).as_bytes();
-            let value = &value[..value.len().min(MAX_VALUE)];
-            let end = value
-                .iter()
-                .position(|b| b.is_ascii_whitespace())
-                .unwrap_or(value.len());
+            let line = after.split(|b| *b == b'\n').next()?.trim_ascii();
             let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_!@#%^&*+/=-".contains(b);
-            let value = &value[..end];
-            if !value.iter().all(plain) || !value.iter().any(u8::is_ascii_digit) {
-                return None;
-            }
-            value
+            Some(line).filter(|line| line.iter().all(plain) && line.iter().any(u8::is_ascii_digit))?
         }
         _ => return None,
     };
@@ -256,14 +248,17 @@ fn looks_real(value: &[u8]) -> bool {
         "redacted",
         "fake",
         "test",
+        "::",
         "://",
         "password",
         "secret",
     ];
     let text = String::from_utf8_lossy(value).to_lowercase();
+    let is_colour = value.len() <= 9 && value.starts_with(b"#");
     let is_word = value.iter().all(|b| b.is_ascii_alphabetic() || b"_-. /:".contains(b));
-    (6..=MAX_VALUE).contains(&value.len())
+    (6..MAX_VALUE).contains(&value.len())
         && value.is_ascii()
+        && !is_colour
         && !value.iter().any(u8::is_ascii_whitespace)
         && !STANDS_FOR.iter().any(|part| text.contains(part))
         && (!is_word || value.len() >= 20 && value.iter().all(u8::is_ascii_alphabetic))
@@ -339,6 +334,9 @@ mod tests {
             "npm_config_registry and hf_transfer",
             "KIASK AKIA eyJ _ - = : S z J K",
             "TOKEN_KIND = 3",
+            "pub const SOME_TOKEN: kind_7 = kind_7::SOME;",
+            "Token: \"#d8dee9\",",
+            "TOKEN: &str = \"crate1::private::Number\"",
             "assert!(token == expected, \"é\");",
             "naïve: = \"ü\" é=",
         ] {
@@ -373,6 +371,13 @@ mod tests {
             "?id=7e7b1b36-0f54-4d9b-a1a5-2c1b4a8d0c11",
         ] {
             assert!(!looks_secret(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_nothing_but_beginnings_is_read_in_one_pass() {
+        for part in ["=", ":", "-", "ghp_", "sk-", "x=b", "://a:b", "-----BEGIN "] {
+            assert_eq!(find(&part.repeat(20_000)), None, "{part}");
         }
     }
 }
