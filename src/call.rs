@@ -5,7 +5,8 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -40,7 +41,7 @@ pub enum Input {
     /// `Read`, `NotebookRead`: one file. The path as the agent wrote it.
     Read { path: String },
     /// `Write`, `Edit`, `MultiEdit`, `NotebookEdit`: one file, and each text that is put into it.
-    Write { path: String, texts: Vec<String> },
+    Write { path: String, texts: Vec<Quoted> },
     /// `Glob`: names that match a pattern, below a directory.
     Names { pattern: String, path: Option<String> },
     /// `Grep`: content below a path, of files whose names fit the filter.
@@ -66,6 +67,34 @@ pub enum Input {
     Other { texts: Vec<Text> },
 }
 
+/// A text as JSON writes it, between quotes and with its escapes. It may be a file's whole content, which is looked at
+/// as it is: to take its escapes out costs more than all else that is done with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quoted(String);
+
+impl Quoted {
+    /// The text between its quotes.
+    pub fn escaped(&self) -> &str {
+        &self.0[1..self.0.len() - 1]
+    }
+
+    /// The text itself; `None` where it is half of a surrogate pair.
+    pub fn plain(&self) -> Option<String> {
+        serde_json::from_str(&self.0).ok()
+    }
+}
+
+impl<'de> Deserialize<'de> for Quoted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?.get();
+        if raw.starts_with('"') {
+            Ok(Quoted(raw.to_owned()))
+        } else {
+            Err(D::Error::custom("a text is expected"))
+        }
+    }
+}
+
 /// A text somewhere in an input that has no fixed form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
@@ -84,16 +113,16 @@ struct FileInput {
 struct WriteInput {
     #[serde(alias = "notebook_path")]
     file_path: String,
-    content: Option<String>,
-    new_string: Option<String>,
-    new_source: Option<String>,
+    content: Option<Quoted>,
+    new_string: Option<Quoted>,
+    new_source: Option<Quoted>,
     #[serde(default)]
     edits: Vec<OneEdit>,
 }
 
 #[derive(Deserialize)]
 struct OneEdit {
-    new_string: String,
+    new_string: Quoted,
 }
 
 #[derive(Deserialize)]

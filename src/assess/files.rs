@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
+use memchr::memmem;
+
 use super::bash::{Gathered, Work};
 use super::roles::{self, Entered};
 use super::{paths, secrets};
+use crate::call::Quoted;
 use crate::effect::{Action, EffectSpec, Place};
 use crate::facts::Kind;
 use crate::shell::state::State;
@@ -32,11 +35,11 @@ pub fn read(path: &str, state: &State, work: &mut Work<'_>, gathered: &mut Gathe
 }
 
 /// What `Write`, `Edit` and `NotebookEdit` do, which put `texts` into the file.
-pub fn write(path: &str, texts: &[String], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+pub fn write(path: &str, texts: &[Quoted], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
     let word = word(path, work, gathered);
     ordinary(&word, state, work, gathered);
     roles::path(Action::Write, &word, state, work, gathered);
-    if let Some(kind) = texts.iter().find_map(|text| secrets::find(text)) {
+    if let Some(kind) = texts.iter().find_map(secret) {
         let spec = EffectSpec {
             place: Place::Secret,
             ..EffectSpec::of(Action::Disclose)
@@ -44,7 +47,7 @@ pub fn write(path: &str, texts: &[String], state: &State, work: &mut Work<'_>, g
         gathered.effect(spec, format!("{kind} in what it writes"));
     }
     let name = Path::new(path.trim()).file_name().unwrap_or_default();
-    if name.eq_ignore_ascii_case("package.json") && texts.iter().any(|text| holds_life_cycle_script(text)) {
+    if name.eq_ignore_ascii_case("package.json") && texts.iter().any(holds_life_cycle_script) {
         let spec = EffectSpec {
             place: Place::BecomesCode,
             ..EffectSpec::of(Action::Write)
@@ -53,8 +56,17 @@ pub fn write(path: &str, texts: &[String], state: &State, work: &mut Work<'_>, g
     }
 }
 
-fn holds_life_cycle_script(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('"').collect();
+/// What a credential in a text is. An escape by number, which may stand for any letter, is rare.
+fn secret(text: &Quoted) -> Option<&'static str> {
+    if memmem::find(text.escaped().as_bytes(), b"\\u").is_some() {
+        return text.plain().and_then(|plain| secrets::find(&plain));
+    }
+    secrets::find(text.escaped())
+}
+
+fn holds_life_cycle_script(text: &Quoted) -> bool {
+    let plain = text.plain().unwrap_or_default();
+    let parts: Vec<&str> = plain.split('"').collect();
     parts
         .windows(2)
         .any(|pair| LIFE_CYCLE.contains(&pair[0]) && pair[1].trim_start().starts_with(':'))
@@ -155,6 +167,10 @@ fn composes(c: char) -> bool {
 mod tests {
     use super::*;
 
+    fn quoted(text: &str) -> Quoted {
+        serde_json::from_str(&serde_json::Value::from(text).to_string()).expect("a text")
+    }
+
     #[test]
     fn a_script_that_runs_by_itself_is_found_by_its_key() {
         for text in [
@@ -162,7 +178,7 @@ mod tests {
             "\"prepare\"\n : \"husky\"",
             r#"    "install":"x","#,
         ] {
-            assert!(holds_life_cycle_script(text), "{text}");
+            assert!(holds_life_cycle_script(&quoted(text)), "{text}");
         }
         for text in [
             "",
@@ -171,7 +187,7 @@ mod tests {
             r#"{"dependencies": {"preinstall-x": "1"}}"#,
             "postinstall: x",
         ] {
-            assert!(!holds_life_cycle_script(text), "{text}");
+            assert!(!holds_life_cycle_script(&quoted(text)), "{text}");
         }
     }
 }

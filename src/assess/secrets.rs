@@ -1,7 +1,10 @@
 //! Credentials in a text that is written to a file or leaves the machine, by the forms that issuers gave them.
 //!
-//! One pass, which stops only at the few bytes that every form holds one of: the text may be a file of megabytes. What
-//! is found here only raises a tier, so a form that is missing opens nothing that was closed.
+//! A text may stand here as it is, or as source code writes it, with backslashes before quotes and `\n` for a new line.
+//!
+//! What is found here only raises a tier, so a form that is missing opens nothing that was closed.
+
+use memchr::{memchr2_iter, memchr3_iter};
 
 use super::address;
 use super::bash::Gathered;
@@ -9,18 +12,6 @@ use crate::effect::{Action, EffectSpec, Place, Reach};
 
 /// A text that is sent with a question and is longer than this, in bytes, carries something out.
 const MAX_SENT: usize = 400;
-
-/// The bytes at which a credential is looked for.
-const ANCHORS: [bool; 256] = {
-    let mut anchors = [false; 256];
-    let bytes = b"_-KSzJ=:";
-    let mut i = 0;
-    while i < bytes.len() {
-        anchors[bytes[i] as usize] = true;
-        i += 1;
-    }
-    anchors
-};
 
 /// The longest value of a password or key that is looked at, in bytes.
 const MAX_VALUE: usize = 200;
@@ -91,40 +82,14 @@ fn is_key(word: &str) -> bool {
     run || has_letters && both_cases && bytes.len() >= 24 && turns.count() >= 5
 }
 
-/// What the first credential in a text is: "a GitHub token". `None` where there is none.
+/// What a credential in a text is: "a GitHub token". `None` where there is none.
 pub fn find(text: &str) -> Option<&'static str> {
     let bytes = text.as_bytes();
-    let mut from = 0;
-    while let Some(at) = anchor(bytes, from) {
-        let found = match bytes[at] {
-            b'=' | b':' => assigned(bytes, at),
-            _ => token(bytes, at),
-        };
-        if found.is_some() {
-            return found;
-        }
-        from = at + 1;
-    }
-    None
-}
-
-/// The first byte from `from` on at which a credential is looked for. Eight at a time are passed over.
-fn anchor(bytes: &[u8], from: usize) -> Option<usize> {
-    let is_anchor = |byte: u8| ANCHORS[usize::from(byte)];
-    let (eights, _) = bytes[from..].as_chunks::<8>();
-    let holds_none = |&&[a, b, c, d, e, f, g, h]: &&[u8; 8]| {
-        !(is_anchor(a)
-            | is_anchor(b)
-            | is_anchor(c)
-            | is_anchor(d)
-            | is_anchor(e)
-            | is_anchor(f)
-            | is_anchor(g)
-            | is_anchor(h))
-    };
-    let start = from + 8 * eights.iter().take_while(holds_none).count();
-    let step = bytes[start..].iter().position(|&byte| is_anchor(byte))?;
-    Some(start + step)
+    // Every form of a token holds one of these bytes, all of which are rare.
+    memchr3_iter(b'_', b'-', b'K', bytes)
+        .chain(memchr3_iter(b'S', b'z', b'J', bytes))
+        .find_map(|at| token(bytes, at))
+        .or_else(|| memchr2_iter(b'=', b':', bytes).find_map(|at| assigned(bytes, at)))
 }
 
 /// A token of a known issuer whose prefix holds the byte `at`.
@@ -153,9 +118,11 @@ fn token(bytes: &[u8], at: usize) -> Option<&'static str> {
         }
         _ => return None,
     };
-    let inside_a_word = before[..before.len() - start]
-        .last()
-        .is_some_and(u8::is_ascii_alphanumeric);
+    let inside_a_word = match &before[..before.len() - start] {
+        [.., b'\\', b'n' | b'r' | b't'] => false,
+        [.., last] => last.is_ascii_alphanumeric(),
+        [] => false,
+    };
     let of_token = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
     let tail = &after[..after.iter().take(MAX_TOKEN).take_while(of_token).count()];
     let mixed = tail.iter().any(u8::is_ascii_digit) && tail.iter().any(u8::is_ascii_alphabetic);
@@ -171,19 +138,22 @@ fn token(bytes: &[u8], at: usize) -> Option<&'static str> {
 fn assigned(bytes: &[u8], at: usize) -> Option<&'static str> {
     let after = &bytes[at + 1..bytes.len().min(at + 1 + MAX_VALUE)];
     if let Some(address) = after.strip_prefix(b"//") {
-        let authority = address.split(|b| b"/?#\"'`<> \n".contains(b)).next()?;
+        let authority = address.split(|b| b"/?#\"'`<>\\ \n".contains(b)).next()?;
         let user = &authority[..authority.iter().rposition(|&b| b == b'@')?];
         let password = &user[user.iter().position(|&b| b == b':')? + 1..];
         return looks_real(password).then_some("a password in an address");
     }
     let before = &bytes[at.saturating_sub(64)..at];
     // `==` compares, and a prefix such as `b` or `r` may stand before a quote.
-    let start = after.iter().position(|b| !b" \t=brf".contains(b))?;
+    let start = after.iter().position(|b| !b" \t=brf\\".contains(b))?;
     let value = match &after[start..] {
-        [quote @ (b'"' | b'\'' | b'`'), rest @ ..] => &rest[..rest.iter().position(|b| b == quote || *b == b'\n')?],
+        [quote @ (b'"' | b'\'' | b'`'), rest @ ..] => {
+            let value = &rest[..rest.iter().position(|b| b == quote || *b == b'\n')?];
+            value.strip_suffix(b"\\").unwrap_or(value)
+        }
         // As environment files and the like write it: `API_TOKEN=abc`.
         _ if before.last().is_some_and(u8::is_ascii_uppercase) => {
-            let line = after.split(|b| *b == b'\n').next()?.trim_ascii();
+            let line = after.split(|b| b"\n\\\"".contains(b)).next()?.trim_ascii();
             let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_!@#%^&*+/=-".contains(b);
             Some(line).filter(|line| line.iter().all(plain) && line.iter().any(u8::is_ascii_digit))?
         }
@@ -194,10 +164,8 @@ fn assigned(bytes: &[u8], at: usize) -> Option<&'static str> {
 
 /// Whether the text before `=` or `:` ends with a name that tells of a credential, a type after it aside.
 fn names_credential(before: &[u8]) -> bool {
-    let line = before
-        .iter()
-        .rposition(|&b| b == b'\n')
-        .map_or(before, |end| &before[end + 1..]);
+    let breaks = before.windows(2).rposition(|pair| pair[1] == b'\n' || pair == b"\\n");
+    let line = breaks.map_or(before, |at| &before[at + 2..]);
     let ends_so = |text: &[u8]| {
         let of_name = |b: &u8| b.is_ascii_alphanumeric() || b"_-".contains(b);
         let end = text.iter().rposition(of_name).map_or(0, |last| last + 1);
@@ -278,6 +246,7 @@ mod tests {
         let forty = "a1B2c3D4e5".repeat(4);
         for (text, kind) in [
             (joined(&["-----BEGIN ", "RSA PRIVATE KEY-----\nMII"]), "a private key"),
+            (joined(&["x\ngh", "p_", &forty]), "a GitHub token"),
             (joined(&["x\n-----BEGIN ", "PRIVATE KEY-----"]), "a private key"),
             (joined(&["-----BEGIN OPENSSH ", "PRIVATE KEY-----"]), "a private key"),
             (
@@ -306,7 +275,8 @@ mod tests {
             ("      POSTGRES_PASSWORD: hunter2".into(), "a password or key"),
             ("postgres://app:tr0ub4dor@db/app".into(), "a password in an address"),
         ] {
-            assert_eq!(find(&text), Some(kind), "{text}");
+            let escaped = text.replace('"', "\\\"").replace('\n', "\\n");
+            assert_eq!((find(&text), find(&escaped)), (Some(kind), Some(kind)), "{text}");
         }
     }
 
@@ -340,7 +310,8 @@ mod tests {
             "assert!(token == expected, \"é\");",
             "naïve: = \"ü\" é=",
         ] {
-            assert_eq!(find(text), None, "{text}");
+            let escaped = text.replace('"', "\\\"").replace('\n', "\\n");
+            assert_eq!((find(text), find(&escaped)), (None, None), "{text}");
         }
     }
 

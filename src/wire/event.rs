@@ -292,7 +292,7 @@ mod tests {
     fn each_tool_is_typed_by_what_it_does_and_the_rest_is_other() {
         let write = Input::Write {
             path: "/x".into(),
-            texts: vec![String::new()],
+            texts: vec![serde_json::from_str(r#""x\n""#).expect("a text")],
         };
         let text = |key: &str, text: &str| crate::call::Text {
             key: key.into(),
@@ -311,7 +311,7 @@ mod tests {
             ),
             ("AskUserQuestion", r#"{"questions":[]}"#, Input::Question),
             ("ExitPlanMode", "{}", Input::Plan),
-            ("Write", r#"{"file_path":"/x","content":""}"#, write),
+            ("Write", r#"{"file_path":"/x","content":"x\n"}"#, write),
             ("mcp__probe__echo", r#"{"count":5,"text":"hi"}"#, probe),
             (
                 "Skill",
