@@ -7,7 +7,7 @@ use super::bash::{self, Gathered, Work};
 use super::{files, roles, secrets, web};
 use crate::call::{self, Text};
 use crate::catalog;
-use crate::effect::{Action, EffectSpec, Place, Reach, Undo};
+use crate::effect::{Action, EffectSpec, Reach, Undo};
 use crate::shell::state::State;
 
 /// Keys under which an argument is code.
@@ -54,12 +54,7 @@ pub fn judge(text: &Text, action: Action, state: &State, work: &mut Work<'_>, ga
 fn one(argument: &Text, action: Action, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
     let (key, text) = (argument.key.to_lowercase(), argument.text.as_str());
     if let Some(kind) = secrets::find(text) {
-        let spec = EffectSpec {
-            place: Place::Secret,
-            reach: Reach::New,
-            ..EffectSpec::of(Action::Send)
-        };
-        gathered.effect(spec, format!("{kind} in an argument"));
+        secrets::shown(&format!("{kind} in an argument"), gathered);
     }
     let is_code = CODE.contains(&key.as_str());
     if is_code {
@@ -86,7 +81,7 @@ fn one(argument: &Text, action: Action, state: &State, work: &mut Work<'_>, gath
         }
     }
     if is_path(&key, text) {
-        let word = files::word(text, work, gathered);
+        let word = files::word(text, state, work, gathered);
         roles::path(action, &word, state, work, gathered);
     }
 }

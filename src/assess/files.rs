@@ -10,6 +10,7 @@ use super::{paths, secrets};
 use crate::call::Quoted;
 use crate::effect::{Action, EffectSpec, Place};
 use crate::facts::Kind;
+use crate::place;
 use crate::shell::state::State;
 use crate::shell::{Arg, Span, Value};
 
@@ -29,22 +30,18 @@ const LIFE_CYCLE: &[&str] = &[
 
 /// What `Read` does.
 pub fn read(path: &str, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
-    let word = word(path, work, gathered);
+    let word = word(path, state, work, gathered);
     ordinary(&word, state, work, gathered);
     roles::path(Action::Read, &word, state, work, gathered);
 }
 
 /// What `Write`, `Edit` and `NotebookEdit` do, which put `texts` into the file.
 pub fn write(path: &str, texts: &[Quoted], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
-    let word = word(path, work, gathered);
+    let word = word(path, state, work, gathered);
     ordinary(&word, state, work, gathered);
     roles::path(Action::Write, &word, state, work, gathered);
     if let Some(kind) = texts.iter().find_map(secret) {
-        let spec = EffectSpec {
-            place: Place::Secret,
-            ..EffectSpec::of(Action::Disclose)
-        };
-        gathered.effect(spec, format!("{kind} in what it writes"));
+        secrets::shown(&format!("{kind} in what it writes"), gathered);
     }
     let name = Path::new(path.trim()).file_name().unwrap_or_default();
     if name.eq_ignore_ascii_case("package.json") && texts.iter().any(holds_life_cycle_script) {
@@ -86,7 +83,7 @@ fn ordinary(word: &Arg, state: &State, work: &Work<'_>, gathered: &mut Gathered)
 /// What `Glob` does: it shows names below where its pattern begins.
 pub fn names(pattern: &str, path: Option<&str>, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
     if let Some(path) = path {
-        let word = word(path, work, gathered);
+        let word = word(path, state, work, gathered);
         roles::path(Action::Inspect, &word, state, work, gathered);
     }
     let literal = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
@@ -102,7 +99,7 @@ pub fn names(pattern: &str, path: Option<&str>, state: &State, work: &mut Work<'
         (directory, Some(path)) if !directory.starts_with(['/', '~']) => format!("{path}/{directory}"),
         (directory, _) => directory.to_owned(),
     };
-    let word = word(&start, work, gathered);
+    let word = word(&start, state, work, gathered);
     roles::path(Action::Inspect, &word, state, work, gathered);
 }
 
@@ -120,12 +117,13 @@ pub fn content(path: Option<&str>, filter: Option<&str>, state: &State, work: &m
         hidden: true,
         names: &filters,
     };
-    let word = word(path.unwrap_or("."), work, gathered);
+    let word = word(path.unwrap_or("."), state, work, gathered);
     roles::tree(&word, state, entered, work, gathered);
 }
 
-/// The path as a word. A tool may read `~` as the home and drop blanks around the path, so it counts as that.
-pub fn word(path: &str, work: &Work<'_>, gathered: &mut Gathered) -> Arg {
+/// The path as a word, as the host takes it: `~` may be the home, blanks around it may be dropped, and `..` is taken
+/// out by name before any link is followed.
+pub fn word(path: &str, state: &State, work: &Work<'_>, gathered: &mut Gathered) -> Arg {
     let trimmed = path.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if trimmed != path {
         gathered.doubt("blanks around the path may be dropped", Span::default());
@@ -137,13 +135,19 @@ pub fn word(path: &str, work: &Work<'_>, gathered: &mut Gathered) -> Arg {
     let below_home = trimmed
         .strip_prefix('~')
         .filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    let path = match (below_home, home) {
+    let mut path = match (below_home, home) {
         (Some(rest), Some(home)) => format!("{home}{rest}"),
         // Here it is a file's name and no standard input.
         _ if trimmed == "-" => "./-".to_owned(),
         _ if trimmed.is_empty() => ".".to_owned(),
         _ => trimmed.to_owned(),
     };
+    if path.split('/').any(|name| name == "..")
+        && let Some(absolute) = paths::absolute(&path, state.cwd.as_deref())
+        && let Some(plain) = place::normalize(&absolute).to_str()
+    {
+        path = plain.to_owned();
+    }
     Arg {
         value: Value::Literal(path),
         span: Span::default(),

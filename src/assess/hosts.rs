@@ -180,12 +180,7 @@ fn ask(address: &Address<'_>, arg: &Arg, gathered: &mut Gathered) {
             gathered.doubt("what stands before the `@` is not the host", arg.span);
         }
         if user.contains(':') {
-            let spec = EffectSpec {
-                place: Place::Secret,
-                reach: Reach::New,
-                ..EffectSpec::of(Action::Send)
-            };
-            gathered.effect(spec, "a password in the address");
+            secrets::shown("a password in the address", gathered);
         }
     }
     if !["http", "https", "ws", "wss"].contains(&address.scheme.as_str()) {
@@ -236,6 +231,7 @@ fn connect(host: Host, name: &str, port: Option<u16>, arg: &Arg, gathered: &mut 
         ..EffectSpec::of(Action::Connect)
     };
     let shown = match port {
+        Some(port) if name.contains(':') => format!("[{name}]:{port}{note}"),
         Some(port) => format!("{name}:{port}{note}"),
         None => format!("{name}{note}"),
     };

@@ -23,21 +23,25 @@ const MAX_TOKEN: usize = 512;
 pub fn sent(text: &str, gathered: &mut Gathered) {
     let plain = address::decoded(text);
     let plain = plain.as_deref().unwrap_or(text);
-    let found = find(plain).or_else(|| looks_secret(plain).then_some("what looks like a credential"));
-    let spec = EffectSpec {
-        reach: Reach::New,
-        ..EffectSpec::of(Action::Send)
-    };
-    if let Some(kind) = found {
-        let spec = EffectSpec {
-            place: Place::Secret,
-            ..spec
-        };
-        gathered.effect(spec, format!("{kind} with the question"));
+    if let Some(kind) = find(plain).or_else(|| looks_secret(plain).then_some("what looks like a credential")) {
+        shown(&format!("{kind} in what it sends"), gathered);
     }
     if text.len() > MAX_SENT {
-        gathered.effect(spec, "more text than a question needs");
+        let spec = EffectSpec {
+            reach: Reach::New,
+            ..EffectSpec::of(Action::Connect)
+        };
+        gathered.effect(spec, "another machine, with more text than a question needs");
     }
+}
+
+/// A credential is told to whoever reads what the call writes or sends.
+pub fn shown(what: &str, gathered: &mut Gathered) {
+    let spec = EffectSpec {
+        place: Place::Secret,
+        ..EffectSpec::of(Action::Disclose)
+    };
+    gathered.effect(spec, what);
 }
 
 /// A credential's name with a value, or a long run of letters and digits as keys and encoded data have.

@@ -51,6 +51,7 @@ fn machine() -> Machine {
     machine.git(&["add", "data.csv"]);
     machine.link("outside", machine.home());
     machine.link("key", machine.home().join(".ssh/id_rsa"));
+    machine.link("scratch", "/tmp");
     machine.link("hooks-link", ".git/hooks");
     let pipe = Command::new("mkfifo").arg(machine.project().join("pipe")).status();
     assert!(pipe.expect("mkfifo, which this test needs").success());
