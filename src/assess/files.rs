@@ -55,10 +55,11 @@ pub fn write(path: &str, texts: &[Quoted], state: &State, work: &mut Work<'_>, g
 
 /// What a credential in a text is. An escape by number, which may stand for any letter, is rare.
 fn secret(text: &Quoted) -> Option<&'static str> {
-    if memmem::find(text.escaped().as_bytes(), b"\\u").is_some() {
-        return text.plain().and_then(|plain| secrets::find(&plain));
+    let by_number = memmem::find(text.escaped().as_bytes(), b"\\u").is_some();
+    match by_number.then(|| text.plain()).flatten() {
+        Some(plain) => secrets::find(&plain),
+        None => secrets::find(text.escaped()),
     }
-    secrets::find(text.escaped())
 }
 
 fn holds_life_cycle_script(text: &Quoted) -> bool {
