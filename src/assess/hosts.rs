@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use super::address::{self, Address};
 use super::bash::{Gathered, Work};
 use super::{roles, secrets};
-use crate::effect::{Action, Effect, EffectSpec, Place, Reach, Subject};
+use crate::effect::{Action, Effect, EffectSpec, Reach, Subject, Undo};
 use crate::shell::state::State;
 use crate::shell::{Arg, Value};
 
@@ -161,12 +161,12 @@ pub fn url(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
     // No address has such a form: it is a path, as git takes one.
     if text.starts_with(['/', '.']) && !text.starts_with("//") {
         roles::path(Action::Read, arg, state, work, gathered);
-        return connect(Host::New, text, None, arg, gathered);
+        return gathered.effect(connecting(Reach::New), text);
     }
     match address::read(text) {
         Ok(address) => ask(&address, arg, gathered),
         Err(why) => {
-            connect(Host::Disguised(why), text, None, arg, gathered);
+            unreadable(text, why, arg, gathered);
             secrets::sent(text, gathered);
         }
     }
@@ -202,56 +202,53 @@ fn strange(host: Host) -> Host {
 
 /// Connecting to `name`, in lower case, at which `host` answers.
 fn connect(host: Host, name: &str, port: Option<u16>, arg: &Arg, gathered: &mut Gathered) {
-    let controls = port.is_some_and(|port| CONTROL_PORTS.contains(&port));
-    let (reach, note) = match host {
-        Host::Loopback if controls => (Reach::New, ", which controls this machine"),
-        Host::Loopback => (Reach::Loopback, ""),
-        Host::Known if port.is_none() => (Reach::Known, ""),
-        Host::Known | Host::New => (Reach::New, ""),
-        Host::Internal => (Reach::New, ", inside a private network"),
-        Host::Metadata => (Reach::New, ", which hands out credentials"),
-        Host::Numeric => (Reach::New, ", an address without a name"),
-        Host::Disguised(why) => {
-            gathered.doubt(why, arg.span);
-            (Reach::New, "")
+    let mut shown = match port {
+        Some(port) if name.contains(':') => format!("[{name}]:{port}"),
+        Some(port) => format!("{name}:{port}"),
+        None => name.to_owned(),
+    };
+    let mut reach = Reach::New;
+    match host {
+        Host::Loopback => {
+            reach = Reach::Loopback;
+            if port.is_some_and(|port| CONTROL_PORTS.contains(&port)) {
+                let spec = EffectSpec {
+                    undo: Undo::Lost,
+                    ..EffectSpec::of(Action::Control)
+                };
+                gathered.effect(spec, format!("what listens at {shown}"));
+            }
         }
-        Host::Alike(known) => {
-            gathered.doubt(format!("{name} is not {known}, which it looks like"), arg.span);
-            (Reach::New, "")
-        }
-    };
-    let place = if host == Host::Metadata {
-        Place::Secret
-    } else {
-        Place::Nowhere
-    };
-    let spec = EffectSpec {
-        place,
-        reach,
-        ..EffectSpec::of(Action::Connect)
-    };
-    let shown = match port {
-        Some(port) if name.contains(':') => format!("[{name}]:{port}{note}"),
-        Some(port) => format!("{name}:{port}{note}"),
-        None => format!("{name}{note}"),
-    };
-    let subject = match host {
-        Host::Disguised(_) => Subject::None,
-        _ => Subject::Host(name.to_owned()),
-    };
+        Host::Known if port.is_none() => reach = Reach::Known,
+        Host::Known | Host::New => {}
+        Host::Internal => shown.push_str(", inside a private network"),
+        Host::Metadata => secrets::shown("the credentials that this host hands out", gathered),
+        Host::Numeric => shown.push_str(", an address without a name"),
+        Host::Disguised(why) => gathered.doubt(why, arg.span),
+        Host::Alike(known) => gathered.doubt(format!("{name} is not {known}, which it looks like"), arg.span),
+    }
     gathered.add(Effect {
-        subject,
-        ..Effect::new(spec, shown)
+        subject: Subject::Host(name.to_owned()),
+        ..Effect::new(connecting(reach), shown)
     });
+}
+
+/// Connecting to an address that names no host which every client agrees on.
+fn unreadable(text: &str, why: &str, arg: &Arg, gathered: &mut Gathered) {
+    gathered.doubt(why, arg.span);
+    gathered.effect(connecting(Reach::New), text);
 }
 
 fn unknown(arg: &Arg, gathered: &mut Gathered) {
     gathered.doubt("where it connects to is not known", arg.span);
-    let spec = EffectSpec {
-        reach: Reach::New,
+    gathered.effect(connecting(Reach::New), "a host that is not known");
+}
+
+fn connecting(reach: Reach) -> EffectSpec {
+    EffectSpec {
+        reach,
         ..EffectSpec::of(Action::Connect)
-    };
-    gathered.effect(spec, "a host that is not known");
+    }
 }
 
 /// Reads the file that `file:` and `rest` name on this machine.
@@ -270,13 +267,7 @@ fn file(text: &str, rest: &str, arg: &Arg, state: &State, work: &mut Work<'_>, g
             };
             roles::path(Action::Read, &path, state, work, gathered);
         }
-        _ => connect(
-            Host::Disguised("which file the address names is not known"),
-            text,
-            None,
-            arg,
-            gathered,
-        ),
+        _ => unreadable(text, "which file the address names is not known", arg, gathered),
     }
 }
 

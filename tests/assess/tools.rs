@@ -4,8 +4,10 @@ use std::process::Command;
 
 use crate::support::Machine;
 use countersign::assess::assess;
-use countersign::effect::Tier::Safe;
+use countersign::effect::Subject;
+use countersign::effect::Tier::{High, Safe};
 use countersign::report;
+use countersign::risk;
 use countersign::wire::event::classify_event;
 
 /// One line of `tools.txt`.
@@ -120,5 +122,24 @@ fn no_tool_that_is_not_the_hosts_own_is_ever_proven() {
         let line = format!(r#"{{"tool_name":"{tool}","tool_input":{{}},"cwd":"/"}}"#);
         let assessment = assess(&classify_event(&line).expect(tool), &machine.facts());
         assert!(!assessment.proven() && assessment.tier > Safe, "{tool}");
+    }
+}
+
+#[test]
+fn a_rule_that_names_a_host_cannot_vouch_for_what_is_more_than_a_connection() {
+    let machine = Machine::new();
+    for url in [
+        "http://localhost:2375/containers/json",
+        "http://169.254.169.254/latest",
+        "https://a:b@fresh.example/",
+        "https://docs.rs/?token=abc",
+    ] {
+        let line = format!(r#"{{"tool_name":"WebFetch","tool_input":{{"url":"{url}"}},"cwd":"/"}}"#);
+        let assessment = assess(&classify_event(&line).expect(url), &machine.facts());
+        let mut others = assessment.steps.iter().flat_map(|step| &step.effects);
+        assert!(
+            others.any(|effect| effect.subject == Subject::None && risk::tier(effect.spec) >= High),
+            "{url}"
+        );
     }
 }
