@@ -5,7 +5,9 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// What the agent asks to do.
@@ -36,8 +38,10 @@ pub enum Input {
         /// The call asks to leave the host's sandbox.
         leaves_sandbox: bool,
     },
-    /// `Read`, `Edit`, `Write`, `NotebookEdit`: one file. The path as the agent wrote it.
-    File { access: Access, path: String },
+    /// `Read`, `NotebookRead`: one file. The path as the agent wrote it.
+    Read { path: String },
+    /// `Write`, `Edit`, `MultiEdit`, `NotebookEdit`: one file, and each text that is put into it.
+    Write { path: String, texts: Vec<Quoted> },
     /// `Glob`: names that match a pattern, below a directory.
     Names { pattern: String, path: Option<String> },
     /// `Grep`: content below a path, of files whose names fit the filter.
@@ -49,31 +53,76 @@ pub enum Input {
     Fetch { url: String },
     /// `WebSearch`
     Search { query: String },
-    /// A tool of an MCP server, and every text among its arguments with the key it stands under.
+    /// A tool of an MCP server, and every text among its arguments.
     Mcp {
         server: String,
         verb: String,
-        texts: Vec<(String, String)>,
+        texts: Vec<Text>,
     },
     /// `AskUserQuestion`: only a person can answer.
     Question,
     /// `ExitPlanMode`: only a person can approve.
     Plan,
-    /// Every other tool.
-    Other,
+    /// Every other tool, and every text in its input.
+    Other { texts: Vec<Text> },
 }
 
-/// What a tool does to one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    Read,
-    Write,
+/// A text as JSON writes it, between quotes and with its escapes. It may be a file's whole content, which is looked at
+/// as it is: to take its escapes out costs more than all else that is done with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quoted(String);
+
+impl Quoted {
+    /// The text between its quotes.
+    pub fn escaped(&self) -> &str {
+        &self.0[1..self.0.len() - 1]
+    }
+
+    /// The text itself; `None` where it is half of a surrogate pair.
+    pub fn plain(&self) -> Option<String> {
+        serde_json::from_str(&self.0).ok()
+    }
+}
+
+impl<'de> Deserialize<'de> for Quoted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?.get();
+        if raw.starts_with('"') {
+            Ok(Quoted(raw.to_owned()))
+        } else {
+            Err(D::Error::custom("a text is expected"))
+        }
+    }
+}
+
+/// A text somewhere in an input that has no fixed form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// The nearest key above it, empty where there is none.
+    pub key: String,
+    pub text: String,
 }
 
 #[derive(Deserialize)]
 struct FileInput {
     #[serde(alias = "notebook_path")]
     file_path: String,
+}
+
+#[derive(Deserialize)]
+struct WriteInput {
+    #[serde(alias = "notebook_path")]
+    file_path: String,
+    content: Option<Quoted>,
+    new_string: Option<Quoted>,
+    new_source: Option<Quoted>,
+    #[serde(default)]
+    edits: Vec<OneEdit>,
+}
+
+#[derive(Deserialize)]
+struct OneEdit {
+    new_string: Quoted,
 }
 
 #[derive(Deserialize)]
@@ -127,14 +176,18 @@ impl Input {
                     leaves_sandbox: input.leaves_sandbox.unwrap_or(false),
                 })
             }
-            "Read" | "NotebookRead" => Ok(Input::File {
-                access: Access::Read,
+            "Read" | "NotebookRead" => Ok(Input::Read {
                 path: typed::<FileInput>(tool, raw)?.file_path,
             }),
-            "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Ok(Input::File {
-                access: Access::Write,
-                path: typed::<FileInput>(tool, raw)?.file_path,
-            }),
+            "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => {
+                let input: WriteInput = typed(tool, raw)?;
+                let edits = input.edits.into_iter().map(|edit| edit.new_string);
+                let texts = [input.content, input.new_string, input.new_source];
+                Ok(Input::Write {
+                    path: input.file_path,
+                    texts: texts.into_iter().flatten().chain(edits).collect(),
+                })
+            }
             "Glob" => {
                 let input: NamesInput = typed(tool, raw)?;
                 Ok(Input::Names {
@@ -158,16 +211,14 @@ impl Input {
             "AskUserQuestion" => Ok(Input::Question),
             "ExitPlanMode" => Ok(Input::Plan),
             _ => match tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
-                Some((server, verb)) => {
-                    let mut texts = Vec::new();
-                    gather(String::new(), &typed(tool, raw)?, &mut texts);
-                    Ok(Input::Mcp {
-                        server: server.to_owned(),
-                        verb: verb.to_owned(),
-                        texts,
-                    })
-                }
-                None => Ok(Input::Other),
+                Some((server, verb)) => Ok(Input::Mcp {
+                    server: server.to_owned(),
+                    verb: verb.to_owned(),
+                    texts: texts(&typed(tool, raw)?),
+                }),
+                None => Ok(Input::Other {
+                    texts: texts(&typed(tool, raw)?),
+                }),
             },
         }
     }
@@ -177,14 +228,55 @@ fn typed<'a, T: Deserialize<'a>>(tool: &str, raw: &'a RawValue) -> Result<T, Str
     serde_json::from_str(raw.get()).map_err(|error| format!("the input of {tool} cannot be read: {error}"))
 }
 
-/// Every text in a JSON value, under the key nearest to it. Its depth was bounded when the event was read.
-fn gather(key: String, value: &serde_json::Value, texts: &mut Vec<(String, String)>) {
+/// Every text in a JSON value, its keys included. A list of texts, and a command with its list of arguments, also
+/// count as the one line that they may make. The depth of the value was bounded when the event was read.
+pub fn texts(value: &Value) -> Vec<Text> {
+    let mut texts = Vec::new();
+    gather("", value, &mut texts);
+    texts
+}
+
+fn gather(key: &str, value: &Value, texts: &mut Vec<Text>) {
+    let mut push = |key: &str, text: String| {
+        texts.push(Text {
+            key: key.to_owned(),
+            text,
+        });
+    };
     match value {
-        serde_json::Value::String(text) => texts.push((key, text.clone())),
-        serde_json::Value::Array(values) => values.iter().for_each(|value| gather(key.clone(), value, texts)),
-        serde_json::Value::Object(fields) => fields.iter().for_each(|(key, value)| gather(key.clone(), value, texts)),
-        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
+        Value::String(text) => push(key, text.clone()),
+        Value::Array(values) => {
+            if let Some(line) = line(values).filter(|_| values.len() > 1) {
+                push(key, line);
+            }
+            values.iter().for_each(|value| gather(key, value, texts));
+        }
+        Value::Object(fields) => {
+            let arguments = ["args", "arguments", "argv"].iter().find_map(|name| fields.get(*name));
+            let arguments = arguments.and_then(Value::as_array).and_then(|values| line(values));
+            for (key, value) in fields {
+                if let (Value::String(program), Some(arguments)) = (value, &arguments) {
+                    push(key, format!("{program} {arguments}"));
+                }
+                // A key may be a name, such as a file's.
+                if key.contains(['/', ' ', '~']) {
+                    push("", key.clone());
+                }
+            }
+            fields.iter().for_each(|(key, value)| gather(key, value, texts));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// The texts of a list as the words of one command; `None` where it holds anything else.
+fn line(values: &[Value]) -> Option<String> {
+    let word = |text: &str| match text.contains([' ', '\t', '\n', '"', '\'']) {
+        true => format!("'{}'", text.replace('\'', r"'\''")),
+        false => text.to_owned(),
+    };
+    let words: Option<Vec<String>> = values.iter().map(|value| value.as_str().map(word)).collect();
+    words.map(|words| words.join(" "))
 }
 
 /// The host's permission mode.

@@ -1,85 +1,119 @@
 //! Tools of MCP servers. What they do is theirs, so none is proven; what their names and arguments say may only raise.
 
-use super::bash::{self, Gathered, Work};
-use super::{files, roles};
+use super::arguments;
+use super::bash::{Gathered, Work};
+use crate::call::Text;
 use crate::effect::{Action, EffectSpec, Gap, Reach, Undo};
 use crate::shell::Span;
 use crate::shell::state::State;
 
 /// Verbs that only look, as the first word of a tool's name.
 const LOOKS: &[&str] = &[
-    "get",
-    "list",
-    "read",
-    "search",
-    "find",
-    "fetch",
-    "query",
-    "describe",
-    "view",
-    "show",
-    "lookup",
-    "count",
-    "status",
+    "browse",
     "check",
+    "count",
+    "describe",
+    "diff",
+    "fetch",
+    "find",
+    "get",
+    "inspect",
+    "list",
+    "lookup",
     "navigate",
-    "snapshot",
-    "screenshot",
+    "preview",
+    "query",
+    "read",
     "resolve",
+    "retrieve",
+    "screenshot",
+    "search",
+    "show",
+    "snapshot",
+    "stat",
+    "status",
+    "view",
 ];
 
-/// Verbs that change a file when an argument names one.
-const WRITES: &[&str] = &[
-    "write", "edit", "create", "update", "append", "save", "move", "rename", "delete", "remove",
+/// Verbs that destroy what others may depend on, wherever they stand in a tool's name.
+const DESTROYS: &[&str] = &[
+    "delete",
+    "destroy",
+    "drop",
+    "erase",
+    "prune",
+    "purge",
+    "remove",
+    "revoke",
+    "rm",
+    "terminate",
+    "truncate",
+    "unpublish",
+    "wipe",
 ];
 
-/// Keys under which an argument is shell code.
-const CODE: &[&str] = &["command", "cmd", "script", "shell", "code", "bash", "commandline"];
+/// Verbs that hand out something for good.
+const PUBLISHES: &[&str] = &["publish", "release"];
+
+/// Verbs that run code.
+const RUNS: &[&str] = &[
+    "bash", "command", "eval", "evaluate", "exec", "execute", "invoke", "run", "script", "sh", "shell", "spawn",
+    "terminal",
+];
 
 /// Judges a call of an MCP server's tool.
-pub fn call(
-    server: &str,
-    verb: &str,
-    texts: &[(String, String)],
-    state: &State,
-    work: &mut Work<'_>,
-    gathered: &mut Gathered,
-) {
-    let words: Vec<String> = verb.split(['_', '-']).map(str::to_lowercase).collect();
-    let starts = |list: &[&str]| words.first().is_some_and(|word| list.contains(&word.as_str()));
-    let spec = if starts(LOOKS) {
-        EffectSpec {
+pub fn call(server: &str, verb: &str, texts: &[Text], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let words = words(verb);
+    let own = self::words(server);
+    let any = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let verb = words.iter().find(|word| !own.contains(word)).or(words.first());
+    let joins = words.iter().any(|word| ["and", "or", "then"].contains(&word.as_str()));
+    let looks = !joins && verb.is_some_and(|verb| LOOKS.contains(&verb.as_str()));
+    let (spec, action) = if any(DESTROYS) {
+        (shared(Undo::Lost), Action::Delete)
+    } else if looks {
+        let spec = EffectSpec {
             reach: Reach::Known,
             ..EffectSpec::of(Action::Connect)
-        }
-    } else if words
-        .iter()
-        .any(|word| ["delete", "destroy", "drop", "remove", "purge"].contains(&word.as_str()))
-    {
-        shared(Undo::Lost)
-    } else if LOOKS
-        .iter()
-        .chain(WRITES)
-        .any(|known| words.iter().any(|word| word == known))
-        || words.len() > 1
-    {
-        shared(Undo::Kept)
+        };
+        (spec, Action::Read)
+    } else if any(PUBLISHES) {
+        (shared(Undo::Forever), Action::Write)
     } else {
-        EffectSpec {
-            reach: Reach::Known,
-            ..EffectSpec::of(Action::Send)
-        }
+        (shared(Undo::Kept), Action::Write)
     };
     gathered.effect(spec, format!("the MCP server {server}"));
+    if !looks && any(RUNS) {
+        gathered.unvouched("what it is told to run");
+    }
     gathered.unlisted(
         Gap::Program,
         "what a tool of an MCP server does is not known",
         Span::default(),
     );
-    let action = if starts(LOOKS) { Action::Read } else { Action::Write };
-    for (key, text) in texts {
-        argument(&key.to_lowercase(), text, action, state, work, gathered);
+    for text in texts {
+        arguments::judge(text, action, state, work, gathered);
     }
+}
+
+/// The words of a name, in lower case: `deleteRepo`, `delete_repo` and `delete-repo` are two each.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = '_';
+    for c in name.chars() {
+        let begins = c.is_uppercase() && before.is_lowercase();
+        if begins || !c.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 fn shared(undo: Undo) -> EffectSpec {
@@ -90,58 +124,14 @@ fn shared(undo: Undo) -> EffectSpec {
     }
 }
 
-/// A shell line, SQL, a URL or a path in an argument is judged as such.
-fn argument(key: &str, text: &str, action: Action, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
-    if CODE.contains(&key) {
-        let inner = bash::assess(text, state.cwd.as_deref(), work.facts);
-        work.steps.extend(inner.steps);
-        gathered.doubts.extend(inner.doubts);
-    } else if let Some(undo) = sql(text) {
-        gathered.effect(shared(undo), "a database");
-    } else if text.contains("://") {
-        super::web::fetch(text, state, work, gathered);
-    } else if text.starts_with(['/', '~']) || text.starts_with("./") || text.starts_with("../") {
-        roles::path(action, &files::word(text, work.facts), state, work, gathered);
-    }
-}
-
-/// What SQL that changes something loses; `None` for text that is no such SQL. Any word of it counts, wherever it stands.
-fn sql(text: &str) -> Option<Undo> {
-    let upper = text.to_uppercase();
-    let words: Vec<&str> = upper.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
-    let has = |word: &str| words.contains(&word);
-    let is_sql = [
-        "SELECT", "FROM", "TABLE", "INTO", "SET", "DATABASE", "SCHEMA", "WHERE", "INDEX", "VIEW",
-    ];
-    if !is_sql.iter().any(|word| has(word)) {
-        return None;
-    }
-    if has("DROP") || has("TRUNCATE") {
-        Some(Undo::Forever)
-    } else if [
-        "DELETE", "UPDATE", "INSERT", "ALTER", "GRANT", "REVOKE", "MERGE", "REPLACE",
-    ]
-    .iter()
-    .any(|word| has(word))
-    {
-        Some(Undo::Kept)
-    } else {
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn sql_that_destroys_is_worse_than_sql_that_changes_and_a_query_is_neither() {
-        assert_eq!(sql("drop table users"), Some(Undo::Forever));
-        assert_eq!(
-            sql("with x as (delete from t returning *) select * from x"),
-            Some(Undo::Kept)
-        );
-        assert_eq!(sql("select * from t"), None);
-        assert_eq!(sql("please update the readme"), None);
+    fn a_name_is_split_where_its_words_begin() {
+        assert_eq!(words("deleteRepo"), ["delete", "repo"]);
+        assert_eq!(words("get_HTTP-status__x"), ["get", "http", "status", "x"]);
+        assert_eq!(words(""), [""; 0]);
     }
 }

@@ -1,5 +1,7 @@
 //! From a call to its steps: what each does, where, and what of it was not understood.
 
+mod address;
+mod arguments;
 pub mod bash;
 mod below;
 mod builtins;
@@ -8,13 +10,15 @@ mod git;
 mod glob;
 mod hosts;
 mod mcp_tool;
+mod other_tool;
 mod paths;
 mod roles;
+mod secrets;
 mod seen;
 mod web;
 
 use crate::call::{Call, Input};
-use crate::effect::{Action, Around, Assessment, Doubt, Effect, EffectSpec, Gap, Step, Tier};
+use crate::effect::{Around, Assessment, Doubt, Effect, Step, Tier};
 use crate::facts::Facts;
 use crate::risk;
 use crate::shell::Span;
@@ -36,8 +40,11 @@ pub fn assess(call: &Call, facts: &Facts) -> Assessment {
         }
         Input::Question => of_person(call, "asks the person a question"),
         Input::Plan => of_person(call, "asks the person to approve a plan"),
-        Input::File { access, path } => tool(call, facts, |state, work, gathered| {
-            files::file(*access, path, state, work, gathered);
+        Input::Read { path } => tool(call, facts, |state, work, gathered| {
+            files::read(path, state, work, gathered);
+        }),
+        Input::Write { path, texts } => tool(call, facts, |state, work, gathered| {
+            files::write(path, texts, state, work, gathered);
         }),
         Input::Names { pattern, path } => tool(call, facts, |state, work, gathered| {
             files::names(pattern, path.as_deref(), state, work, gathered);
@@ -52,17 +59,9 @@ pub fn assess(call: &Call, facts: &Facts) -> Assessment {
         Input::Mcp { server, verb, texts } => tool(call, facts, |state, work, gathered| {
             mcp_tool::call(server, verb, texts, state, work, gathered);
         }),
-        Input::Other => {
-            let effect = Effect::new(EffectSpec::of(Action::Control), call.tool.as_str());
-            one_step(
-                call,
-                vec![effect],
-                vec![Doubt {
-                    gap: Some(Gap::Program),
-                    ..whole("what this tool does is not known")
-                }],
-            )
-        }
+        Input::Other { texts } => tool(call, facts, |state, work, gathered| {
+            other_tool::call(&call.tool, texts, state, work, gathered);
+        }),
     }
 }
 

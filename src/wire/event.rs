@@ -290,14 +290,18 @@ mod tests {
 
     #[test]
     fn each_tool_is_typed_by_what_it_does_and_the_rest_is_other() {
-        let write = Input::File {
-            access: crate::call::Access::Write,
+        let write = Input::Write {
             path: "/x".into(),
+            texts: vec![serde_json::from_str(r#""x\n""#).expect("a text")],
+        };
+        let text = |key: &str, text: &str| crate::call::Text {
+            key: key.into(),
+            text: text.into(),
         };
         let probe = Input::Mcp {
             server: "probe".into(),
             verb: "echo".into(),
-            texts: vec![("text".into(), "hi".into())],
+            texts: vec![text("text", "hi")],
         };
         for (tool, input, typed) in [
             (
@@ -307,10 +311,22 @@ mod tests {
             ),
             ("AskUserQuestion", r#"{"questions":[]}"#, Input::Question),
             ("ExitPlanMode", "{}", Input::Plan),
-            ("Write", r#"{"file_path":"/x","content":""}"#, write),
+            ("Write", r#"{"file_path":"/x","content":"x\n"}"#, write),
             ("mcp__probe__echo", r#"{"count":5,"text":"hi"}"#, probe),
-            ("Skill", r#"{"skill":"x"}"#, Input::Other),
-            ("bash", r#"{"command":"ls"}"#, Input::Other),
+            (
+                "Skill",
+                r#"{"skill":"x"}"#,
+                Input::Other {
+                    texts: vec![text("skill", "x")],
+                },
+            ),
+            (
+                "bash",
+                r#"{"command":"ls"}"#,
+                Input::Other {
+                    texts: vec![text("command", "ls")],
+                },
+            ),
         ] {
             assert_eq!(
                 read(with_input(tool, input).as_bytes()).expect(tool).call.input,
