@@ -368,7 +368,9 @@ impl<'a> Parser<'a> {
                 role,
                 code: arg.clone(),
             }),
-            Role::Sed | Role::Awk | Role::Jq | Role::Find => grammar::embedded(role, arg, &mut self.reading),
+            Role::Sed | Role::Awk | Role::Jq | Role::Find | Role::Sql | Role::Sqlite => {
+                grammar::embedded(role, arg, &mut self.reading)
+            }
             Role::Command => self.inner_command(&[arg], arg.span),
             Role::EnvAssign if !is_assignable(&arg.value) => {
                 self.doubt(arg.span, "this is not the plain name of a variable".to_owned());
@@ -670,6 +672,8 @@ fn is_path(role: Role) -> bool {
         | Role::Sed
         | Role::Awk
         | Role::Jq
+        | Role::Sql
+        | Role::Sqlite
         | Role::Find => false,
     }
 }
