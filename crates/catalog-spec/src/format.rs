@@ -51,6 +51,8 @@ pub struct Opt {
     pub values: Vec<Role>,
     /// The value may be left out, and is only understood glued to the option.
     pub optional: bool,
+    /// Where nothing else is given, the command only says what it is.
+    pub describes: bool,
     /// The only values that are understood: `#` for a number, `x*` for what begins with `x`, `@name` for a name or path
     /// without `:` and `=`, `@repo` for `OWNER/NAME`, `@text` for any exact text that does not begin with `@`; empty where every value is.
     pub known: Vec<String>,
@@ -102,6 +104,7 @@ struct RawFile {
 #[serde(deny_unknown_fields)]
 struct RawOptions {
     name: Spanned<String>,
+    describes: Option<Spanned<String>>,
     flags: Option<Spanned<String>>,
     #[serde(default)]
     values: BTreeMap<Spanned<String>, Spanned<String>>,
@@ -121,6 +124,7 @@ struct RawCommand {
     #[serde(default)]
     global: bool,
     with: Option<Spanned<String>>,
+    describes: Option<Spanned<String>>,
     flags: Option<Spanned<String>>,
     #[serde(default)]
     values: BTreeMap<Spanned<String>, Spanned<String>>,
@@ -308,7 +312,7 @@ impl Checker<'_, '_> {
     }
 
     fn options(&mut self, raw: &RawCommand, style: Style) -> Vec<Opt> {
-        let mut options = self.listed(raw.flags.as_ref(), &raw.values, style);
+        let mut options = self.listed(raw.describes.as_ref(), raw.flags.as_ref(), &raw.values, style);
         let Some(with) = &raw.with else { return options };
         for name in with.get_ref().split_whitespace() {
             let Some(set) = self.sets.iter().find(|set| set.name.get_ref() == name) else {
@@ -318,7 +322,7 @@ impl Checker<'_, '_> {
             };
             // What the entry says itself holds.
             let known = |spelling: &String| options.iter().any(|o: &Opt| o.spellings.contains(spelling));
-            let mut more = self.listed(set.flags.as_ref(), &set.values, style);
+            let mut more = self.listed(set.describes.as_ref(), set.flags.as_ref(), &set.values, style);
             more.iter_mut()
                 .for_each(|option| option.spellings.retain(|s| !known(s)));
             options.extend(more.into_iter().filter(|option| !option.spellings.is_empty()));
@@ -326,17 +330,23 @@ impl Checker<'_, '_> {
         options
     }
 
-    /// The options of a table's `flags` and `values`.
+    /// The options of a table's `describes`, `flags` and `values`.
     fn listed(
         &mut self,
+        describes: Option<&Spanned<String>>,
         flags: Option<&Spanned<String>>,
         values: &BTreeMap<Spanned<String>, Spanned<String>>,
         style: Style,
     ) -> Vec<Opt> {
         let mut options: Vec<Opt> = Vec::new();
-        if let Some(flags) = flags {
-            for flag in flags.get_ref().split_whitespace() {
-                self.spellings(&mut options, style, flags, &[flag], Opt::default());
+        for (list, describes) in [(describes, true), (flags, false)] {
+            let Some(list) = list else { continue };
+            for flag in list.get_ref().split_whitespace() {
+                let option = Opt {
+                    describes,
+                    ..Opt::default()
+                };
+                self.spellings(&mut options, style, list, &[flag], option);
             }
         }
         for (spellings, roles) in values {
