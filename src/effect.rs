@@ -2,6 +2,8 @@
 //!
 //! `assess` makes effects, `risk` rates them; nothing else does either.
 
+use std::path::PathBuf;
+
 pub use catalog_spec::{Action, EffectSpec, Place, Reach, Tier, Undo};
 
 use crate::shell::Span;
@@ -12,6 +14,36 @@ pub struct Effect {
     pub spec: EffectSpec,
     /// What it is done to, for a person to read: a path, a host, a program's name. May be empty.
     pub target: String,
+    /// What it is done to, for rules to compare.
+    pub subject: Subject,
+}
+
+/// What an effect is done to, where that is one path or one host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// Neither, or not known.
+    #[default]
+    None,
+    /// Both absolute.
+    Path {
+        /// As written, `.` and `..` taken out by name.
+        named: PathBuf,
+        /// Where it is once every link is followed.
+        real: PathBuf,
+    },
+    /// Lower case, without a port.
+    Host(String),
+}
+
+impl Effect {
+    /// An effect on something that is neither one path nor one host.
+    pub fn new(spec: EffectSpec, target: impl Into<String>) -> Self {
+        Effect {
+            spec,
+            target: target.into(),
+            subject: Subject::None,
+        }
+    }
 }
 
 /// Something in a call that was not understood. One is enough to keep the prompt.
@@ -21,6 +53,9 @@ pub struct Doubt {
     pub why: String,
     /// Where in the script.
     pub span: Span,
+    /// All that is missing is the catalog's knowledge of a command, an option or an operand, so that a person who knows
+    /// the tool can vouch for the command by a rule.
+    pub unlisted: bool,
 }
 
 /// One simple command inside a script, or the whole call of another tool.
@@ -34,6 +69,15 @@ pub struct Step {
     pub doubts: Vec<Doubt>,
     pub tier: Tier,
     pub span: Span,
+    /// What of the effects and doubts comes from around the command: redirections, variables, substitutions.
+    pub around: Around,
+}
+
+/// How many of a step's effects and doubts, from the first on, are not those of its own words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    pub effects: usize,
+    pub doubts: usize,
 }
 
 impl Step {

@@ -1,52 +1,57 @@
 //! The one place that joins assessment and policy. Every face calls it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::assess;
 use crate::call::{Call, Input};
+use crate::catalog::environment::{self, EnvRisk};
 use crate::decision::{Allow, Decision};
-use crate::effect::Assessment;
+use crate::effect::{Assessment, Subject};
 use crate::facts::Facts;
-use crate::policy::{self, Wiring, host_rules};
+use crate::policy::{self, By, Policy, Ruling, Wiring, host_rules};
+use crate::shell::Value;
 use crate::wire::EventKind;
 
 /// A call, assessed and decided.
 #[derive(Debug)]
 pub struct Judgement {
     pub assessment: Assessment,
-    pub decision: Decision,
-    /// The person's own rule that a harmless call may match, so that it is left to the person all the same.
-    pub held_by: Option<String>,
+    pub ruling: Ruling,
 }
 
 /// Works out what a call would do, and what is answered to it.
 ///
 /// An allow of a `PermissionRequest` overrules the person's own `permissions.ask` rules in the host's settings, so what
 /// they may match is not allowed.
-pub fn judge(event: EventKind, call: &Call, wiring: Wiring, facts: &Facts) -> Judgement {
+///
+/// Nor is anything while the project's settings of the host set a variable that programs obey: HOME or PATH of this very
+/// process may then be the project's.
+pub fn judge(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
     let assessment = assess::assess(call, facts);
-    let mut decision = policy::decide(event, call, &assessment, wiring);
-    let mut held_by = None;
-    if let Decision::Allow(_) = decision {
-        held_by = ask_rule(call, &assessment, facts);
-        if held_by.is_some() {
-            decision = Decision::None;
-        }
+    let mut ruling = policy::decide(event, call, &assessment, wiring, policy, facts);
+    if let Decision::Allow(_) = ruling.decision
+        && let Some(by) = held_back(call, &assessment, facts)
+    {
+        ruling.decision = Decision::None;
+        ruling.by = by;
     }
-    if let Decision::Allow(Allow::Run(run)) = &mut decision {
+    if let Decision::Allow(Allow::Run(run)) = &mut ruling.decision {
         run.why = crate::report::summary(&assessment);
     }
-    Judgement {
-        assessment,
-        decision,
-        held_by,
-    }
+    Judgement { assessment, ruling }
 }
 
-fn ask_rule(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<String> {
+fn held_back(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<By> {
     let config_dir = std::env::var_os("CLAUDE_CONFIG_DIR");
     let sources = host_rules::Sources::of(facts.home.as_deref(), config_dir.as_deref(), &facts.project);
     let rules = host_rules::read(&sources);
+    let obeyed = |(name, value): &(String, String)| {
+        let value = Value::Literal(value.clone());
+        matches!(environment::assignment(name, &value), EnvRisk::Hazard(_)).then(|| name.clone())
+    };
+    if let Some(name) = rules.project_variables.iter().find_map(obeyed) {
+        return Some(By::ProjectVariable(name));
+    }
     let command = match &call.input {
         Input::Shell { command, .. } => Some(command.as_str()),
         _ => None,
@@ -57,14 +62,15 @@ fn ask_rule(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<Strin
         .map(|step| words(step.words.as_slice(), &step.program))
         .collect();
     let programs: Vec<&str> = programs.iter().map(String::as_str).collect();
-    let paths: Vec<PathBuf> = assessment
-        .steps
-        .iter()
-        .flat_map(|step| &step.effects)
-        .filter_map(|e| located(&e.target, facts))
+    let effects = assessment.steps.iter().flat_map(|step| &step.effects);
+    let paths: Vec<&Path> = effects
+        .filter_map(|effect| match &effect.subject {
+            Subject::Path { named, real } => Some([named.as_path(), real.as_path()]),
+            Subject::Host(_) | Subject::None => None,
+        })
+        .flatten()
         .collect();
-    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-    host_rules::may_match(&rules, &call.tool, command, &programs, &paths)
+    host_rules::may_match(&rules, &call.tool, command, &programs, &paths).map(By::HostRule)
 }
 
 /// The words of a step as far as they are known.
@@ -74,17 +80,6 @@ fn words(words: &[Option<String>], program: &str) -> String {
         program.to_owned()
     } else {
         known.join(" ")
-    }
-}
-
-/// The path that an effect's target names.
-fn located(target: &str, facts: &Facts) -> Option<PathBuf> {
-    if target.starts_with('/') {
-        return Some(PathBuf::from(target));
-    }
-    match target.strip_prefix('~') {
-        Some(rest) => facts.home.as_ref().map(|home| home.join(rest.trim_start_matches('/'))),
-        None => facts.project.first().map(|root| root.join(target)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! An assessment in words: what `explain`, `classify` and a denial say. Everything that came from the agent is shown
 //! with its hidden characters written out.
 
-use crate::effect::{Action, Assessment, Effect, Place, Reach, Undo};
+use crate::effect::{Action, Assessment, Effect, Place, Reach, Subject, Undo};
 use crate::escape::visible;
 
 /// At most this many effects are named in a summary; the rest are counted.
@@ -48,6 +48,17 @@ pub fn reasons(assessment: &Assessment) -> Vec<String> {
 
 /// One effect: "deletes notes.txt, which cannot be had again".
 pub fn describe(effect: &Effect) -> String {
+    described(effect, place_note(effect.spec.action, effect.spec.place))
+}
+
+/// One effect with the place of every path: "reads notes.txt (in the project)".
+pub fn describe_with_place(effect: &Effect) -> String {
+    let is_path = matches!(effect.subject, Subject::Path { .. }) && effect.target != ".";
+    let quiet = is_path.then(|| quiet_place(effect.spec.place)).flatten();
+    described(effect, place_note(effect.spec.action, effect.spec.place).or(quiet))
+}
+
+fn described(effect: &Effect, note: Option<&str>) -> String {
     let spec = effect.spec;
     let target = visible(&effect.target);
     let verb = match spec.action {
@@ -70,7 +81,7 @@ pub fn describe(effect: &Effect) -> String {
         named => named,
     };
     let mut text = format!("{verb} {object}").trim_end().to_owned();
-    if let Some(place) = place_note(spec.action, spec.place).filter(|_| effect.target != "~") {
+    if let Some(place) = note.filter(|_| effect.target != "~") {
         text.push_str(&format!(" ({place})"));
     }
     match spec.undo {
@@ -110,6 +121,18 @@ fn standing_for(effect: &Effect) -> &'static str {
                 }
             }
         }
+    }
+}
+
+/// A place that goes without saying in a summary.
+fn quiet_place(place: Place) -> Option<&'static str> {
+    match place {
+        Place::Project | Place::Build | Place::BecomesCode => Some("in the project"),
+        Place::Scratch => Some("scratch"),
+        Place::Cache => Some("restored by tools"),
+        Place::Repository => Some("in the repository"),
+        Place::System => Some("in the system"),
+        Place::Nowhere | Place::Home | Place::Other | Place::Startup | Place::Secret => None,
     }
 }
 

@@ -150,7 +150,7 @@ fn sending(undo: Undo, reach: Reach) -> Tier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effect::{Doubt, Effect};
+    use crate::effect::{Around, Doubt, Effect};
     use crate::shell::Span;
 
     fn product() -> impl Iterator<Item = EffectSpec> {
@@ -246,18 +246,17 @@ mod tests {
             let mut step = Step {
                 program: "x".into(),
                 words: Vec::new(),
-                effects: vec![Effect {
-                    spec,
-                    target: String::new(),
-                }],
+                effects: vec![Effect::new(spec, "")],
                 doubts: Vec::new(),
                 tier: Tier::Safe,
                 span: Span::default(),
+                around: Around::default(),
             };
             let proven = step_tier(&step);
             step.doubts.push(Doubt {
                 why: "anything".into(),
                 span: Span::default(),
+                unlisted: false,
             });
             assert!(step_tier(&step) > Tier::Safe && step_tier(&step) >= proven, "{spec:?}");
         }
@@ -271,16 +270,11 @@ mod tests {
                 let step = |effects: Vec<EffectSpec>| Step {
                     program: String::new(),
                     words: Vec::new(),
-                    effects: effects
-                        .into_iter()
-                        .map(|spec| Effect {
-                            spec,
-                            target: String::new(),
-                        })
-                        .collect(),
+                    effects: effects.into_iter().map(|spec| Effect::new(spec, "")).collect(),
                     doubts: Vec::new(),
                     tier: Tier::Safe,
                     span: Span::default(),
+                    around: Around::default(),
                 };
                 assert!(step_tier(&step(vec![a, b])) >= step_tier(&step(vec![a])));
             }

@@ -10,7 +10,10 @@ use std::time::{Duration, Instant};
 use countersign::call::Call;
 use countersign::cli::hook;
 use countersign::decision::{Allow, Decision, Run};
-use countersign::policy::Wiring;
+use countersign::effect::{Assessment, Tier};
+use countersign::facts::Facts;
+use countersign::judge::Judgement;
+use countersign::policy::{By, Policy, Ruling, Wiring};
 use countersign::wire::EventKind;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -19,25 +22,40 @@ const ALLOW: &str =
 const BLOCK: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\"}}\n";
 const EMPTY: &str = "{}\n";
 
-fn allows(_: EventKind, _: &Call, _: Wiring) -> Decision {
-    Decision::Allow(Allow::Run(Run::default()))
+fn allows(_: EventKind, _: &Call, _: Wiring, _: &Policy, _: &Facts) -> Judgement {
+    Judgement {
+        assessment: Assessment {
+            steps: Vec::new(),
+            doubts: Vec::new(),
+            tier: Tier::Safe,
+            commands: Vec::new(),
+            parsed: None,
+        },
+        ruling: Ruling {
+            decision: Decision::Allow(Allow::Run(Run::default())),
+            by: By::OnlyPerson,
+            tier: Tier::Safe,
+            proven: true,
+            rated: Vec::new(),
+        },
+    }
 }
 
-fn panics(_: EventKind, call: &Call, _: Wiring) -> Decision {
+fn panics(_: EventKind, call: &Call, _: Wiring, _: &Policy, _: &Facts) -> Judgement {
     panic!("cannot judge\n\u{1b}[31m {}", call.tool)
 }
 
-fn takes_half_a_second(event: EventKind, call: &Call, wiring: Wiring) -> Decision {
+fn takes_half_a_second(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
     thread::sleep(Duration::from_millis(500));
-    allows(event, call, wiring)
+    allows(event, call, wiring, policy, facts)
 }
 
-fn takes_two_seconds(event: EventKind, call: &Call, wiring: Wiring) -> Decision {
+fn takes_two_seconds(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
     thread::sleep(Duration::from_secs(2));
-    allows(event, call, wiring)
+    allows(event, call, wiring, policy, facts)
 }
 
-fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring) -> Decision {
+fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
     fn deeper(level: u64) -> u64 {
         let room = std::hint::black_box([level; 64]);
         if room[63] == u64::MAX {
@@ -47,7 +65,7 @@ fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring) -> Decisio
         }
     }
     std::hint::black_box(deeper(0));
-    allows(event, call, wiring)
+    allows(event, call, wiring, policy, facts)
 }
 
 fn main() {

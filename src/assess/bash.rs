@@ -10,7 +10,7 @@ use super::seen::{Named, Seen};
 use super::{git, glob, paths, roles};
 use crate::catalog::environment::EnvRisk;
 use crate::catalog::{self, Inner, Reading, Role};
-use crate::effect::{Action, Assessment, Doubt, Effect, EffectSpec, Place, Reach, Step, Tier, Undo};
+use crate::effect::{Action, Around, Assessment, Doubt, Effect, EffectSpec, Place, Reach, Step, Tier, Undo};
 use crate::facts::git::Discovery;
 use crate::facts::{self, Facts, Found};
 use crate::place::{self, Purpose};
@@ -49,6 +49,7 @@ pub fn assess(source: &str, cwd: Option<&Path>, facts: &Facts) -> Assessment {
             work.doubts.push(Doubt {
                 why: format!("not understood: {}", refusal.what),
                 span: refusal.span,
+                unlisted: false,
             });
             work.scan(source, cwd);
             false
@@ -97,20 +98,35 @@ pub struct Gathered {
     pub doubts: Vec<Doubt>,
     /// Every effect that was gathered, to find it again.
     known: HashSet<Effect>,
+    around: Around,
 }
 
 impl Gathered {
     /// Something that was not understood.
     pub fn doubt(&mut self, why: impl Into<String>, span: Span) {
-        self.doubts.push(Doubt { why: why.into(), span });
+        self.doubts.push(Doubt {
+            why: why.into(),
+            span,
+            unlisted: false,
+        });
+    }
+
+    /// Something that the catalog does not list.
+    pub fn unlisted(&mut self, why: impl Into<String>, span: Span) {
+        self.doubts.push(Doubt {
+            why: why.into(),
+            span,
+            unlisted: true,
+        });
+    }
+
+    /// Something that the step does to what is neither one path nor one host.
+    pub fn effect(&mut self, spec: EffectSpec, target: impl Into<String>) {
+        self.add(Effect::new(spec, target));
     }
 
     /// Something that the step does; the same twice is once.
-    pub fn effect(&mut self, spec: EffectSpec, target: impl Into<String>) {
-        let effect = Effect {
-            spec,
-            target: target.into(),
-        };
+    pub fn add(&mut self, effect: Effect) {
         if self.known.insert(effect.clone()) {
             self.effects.push(effect);
         }
@@ -231,6 +247,7 @@ impl<'a> Work<'a> {
         let doubt = Doubt {
             why: "more is nested, named or repeated than is followed".into(),
             span,
+            unlisted: false,
         };
         if !self.left_out {
             self.left_out = true;
@@ -623,7 +640,7 @@ impl<'a> Work<'a> {
                         effect.spec.undo = Undo::Kept;
                     }
                     state.wrote |= action == Action::Write && effect.spec.place != Place::Nowhere;
-                    gathered.effect(effect.spec, effect.target);
+                    gathered.add(effect);
                 }
             }
         }
@@ -821,6 +838,10 @@ impl<'a> Work<'a> {
         if self.too_deep(site.depth, site.span) {
             return;
         }
+        gathered.around = Around {
+            effects: gathered.effects.len(),
+            doubts: gathered.doubts.len(),
+        };
         let Some(first) = args.first() else { return };
         if !site.written {
             let words = args.iter().map(|arg| arg.value.literal().map(str::to_owned));
@@ -859,7 +880,7 @@ impl<'a> Work<'a> {
             Program::Entry(entry) => entry,
             Program::Path(path) => {
                 let effect = paths::execute(&path, self, state.wrote);
-                gathered.effect(effect.spec, effect.target);
+                gathered.add(effect);
                 self.as_its_name_says(&path, args, state, &mut gathered);
                 state.wrote = true;
                 self.push(&name, args.to_vec(), gathered, site.span);
@@ -874,7 +895,7 @@ impl<'a> Work<'a> {
         };
         match read_as(&entry, args) {
             None => {
-                gathered.doubt(format!("`{name}` is not in the catalog"), first.span);
+                gathered.unlisted(format!("`{name}` is not in the catalog"), first.span);
                 gathered.unvouched(&name);
                 state.forget_all();
                 state.wrote = true;
@@ -894,7 +915,7 @@ impl<'a> Work<'a> {
     fn reading(&mut self, named: Entry<'_>, reading: Reading, mut gathered: Gathered, state: &mut State, site: Site) {
         let Entry { entry, name, args } = named;
         for misread in &reading.doubts {
-            gathered.doubt(misread.why.clone(), misread.span);
+            gathered.unlisted(misread.why.clone(), misread.span);
         }
         let mut own = state.clone();
         if let Some(directory) = &reading.directory {
@@ -1155,6 +1176,7 @@ impl<'a> Work<'a> {
             doubts: gathered.doubts,
             tier: Tier::Safe,
             span,
+            around: gathered.around,
         };
         step.tier = risk::step_tier(&step);
         self.steps.push(step);

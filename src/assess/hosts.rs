@@ -2,7 +2,7 @@
 
 use super::bash::{Gathered, Work};
 use super::roles;
-use crate::effect::{Action, EffectSpec, Reach};
+use crate::effect::{Action, Effect, EffectSpec, Reach, Subject};
 use crate::shell::state::State;
 use crate::shell::{Arg, Value};
 
@@ -37,13 +37,7 @@ const CONTROL_PORTS: &[&str] = &[
 /// Connecting to a host that is named alone.
 pub fn host(arg: &Arg, gathered: &mut Gathered) {
     match arg.value.literal() {
-        Some(host) => gathered.effect(
-            EffectSpec {
-                reach: reach(host, None),
-                ..EffectSpec::of(Action::Connect)
-            },
-            host,
-        ),
+        Some(host) => gathered.add(connection(reach(host, None), host, host)),
         None => unknown(arg, gathered),
     }
 }
@@ -80,13 +74,18 @@ pub fn url(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
     } else {
         reach(name, port)
     };
-    gathered.effect(
-        EffectSpec {
-            reach,
-            ..EffectSpec::of(Action::Connect)
-        },
-        authority,
-    );
+    gathered.add(connection(reach, name, authority));
+}
+
+fn connection(reach: Reach, host: &str, shown: &str) -> Effect {
+    let spec = EffectSpec {
+        reach,
+        ..EffectSpec::of(Action::Connect)
+    };
+    Effect {
+        subject: Subject::Host(host.to_ascii_lowercase()),
+        ..Effect::new(spec, shown)
+    }
 }
 
 fn unknown(arg: &Arg, gathered: &mut Gathered) {

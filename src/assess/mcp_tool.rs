@@ -71,7 +71,7 @@ pub fn call(
         }
     };
     gathered.effect(spec, format!("the MCP server {server}"));
-    gathered.doubt("what a tool of an MCP server does is not known", Span::default());
+    gathered.unlisted("what a tool of an MCP server does is not known", Span::default());
     let action = if starts(LOOKS) { Action::Read } else { Action::Write };
     for (key, text) in texts {
         argument(&key.to_lowercase(), text, action, state, work, gathered);

@@ -13,7 +13,7 @@ mod seen;
 mod web;
 
 use crate::call::{Call, Input};
-use crate::effect::{Action, Assessment, Doubt, Effect, EffectSpec, Step, Tier};
+use crate::effect::{Action, Around, Assessment, Doubt, Effect, EffectSpec, Step, Tier};
 use crate::facts::Facts;
 use crate::risk;
 use crate::shell::Span;
@@ -52,11 +52,15 @@ pub fn assess(call: &Call, facts: &Facts) -> Assessment {
             mcp_tool::call(server, verb, texts, state, work, gathered);
         }),
         Input::Other => {
-            let effect = Effect {
-                spec: EffectSpec::of(Action::Control),
-                target: call.tool.clone(),
-            };
-            one_step(call, vec![effect], vec![whole("what this tool does is not known")])
+            let effect = Effect::new(EffectSpec::of(Action::Control), call.tool.as_str());
+            one_step(
+                call,
+                vec![effect],
+                vec![Doubt {
+                    unlisted: true,
+                    ..whole("what this tool does is not known")
+                }],
+            )
         }
     }
 }
@@ -94,6 +98,7 @@ fn one_step(call: &Call, effects: Vec<Effect>, doubts: Vec<Doubt>) -> Assessment
         doubts,
         tier: Tier::Safe,
         span: Span::default(),
+        around: Around::default(),
     };
     step.tier = risk::step_tier(&step);
     Assessment {
@@ -109,5 +114,6 @@ fn whole(why: &str) -> Doubt {
     Doubt {
         why: why.to_owned(),
         span: Span::default(),
+        unlisted: false,
     }
 }

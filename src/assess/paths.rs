@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::bash::Work;
-use crate::effect::{Action, Effect, EffectSpec, Place, Reach, Undo};
+use crate::effect::{Action, Effect, EffectSpec, Place, Reach, Subject, Undo};
 use crate::facts::{Facts, Kind};
 use crate::place::{self, Purpose};
 use crate::shell::Span;
@@ -24,10 +24,7 @@ pub fn effects(action: Action, path: &Path, work: &mut Work<'_>) -> Rc<[Effect]>
             undo: Undo::Lost,
             ..EffectSpec::of(action)
         };
-        return Rc::new([Effect {
-            spec,
-            target: "more than is looked at".to_owned(),
-        }]);
+        return Rc::new([Effect::new(spec, "more than is looked at")]);
     };
     work.seen.keep_effects(action, path, &effects);
     effects
@@ -70,6 +67,7 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
         Purpose::Change => undo(action, &real, work),
     };
     let target = shown(&lexical, work.facts);
+    let subject = Subject::Path { named: lexical, real };
     places
         .into_iter()
         .filter(|place| !(purpose == Purpose::Change && *place == Place::Nowhere))
@@ -81,6 +79,7 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
                 reach: Reach::Here,
             },
             target: target.clone(),
+            subject: subject.clone(),
         })
         .collect()
 }
@@ -134,9 +133,11 @@ pub fn execute(path: &Path, work: &mut Work<'_>, wrote: bool) -> Effect {
             reach: Reach::Here,
         }
     };
+    let named = place::normalize(path);
     Effect {
         spec,
-        target: shown(&place::normalize(path), work.facts),
+        target: shown(&named, work.facts),
+        subject: Subject::Path { named, real },
     }
 }
 

@@ -148,7 +148,7 @@ fn one_path(action: Action, path: &Path, arg: &Arg, state: &State, work: &mut Wo
         gathered.doubt("an earlier command may have made this path", arg.span);
     }
     for effect in paths::effects(action, path, work).iter() {
-        gathered.effect(effect.spec, effect.target.as_str());
+        gathered.add(effect.clone());
     }
 }
 
@@ -276,7 +276,7 @@ pub fn tree(arg: &Arg, state: &State, entered: Entered<'_>, work: &mut Work<'_>,
         let Some(root) = located(text, state) else { continue };
         let below = below(root, arg, state, entered, work);
         for effect in &below.effects {
-            gathered.effect(effect.spec, effect.target.as_str());
+            gathered.add(effect.clone());
         }
         for doubt in &below.doubts {
             gathered.doubt(doubt.why.as_str(), arg.span);
@@ -388,7 +388,7 @@ fn program(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
         match located(text, state) {
             Some(path) => {
                 let effect = paths::execute(&path, work, state.wrote);
-                gathered.effect(effect.spec, effect.target);
+                gathered.add(effect);
             }
             None => {
                 gathered.doubt("the directory it runs in is not known", arg.span);

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use anyhow::Result;
 use serde_json::{Value, json};
 
+use crate::facts::Facts;
 use crate::own_files;
 use crate::pause::{self, Pause};
 use crate::setup::doctor::{Finding, Given, Mark, examine};
@@ -22,8 +23,10 @@ pub struct Args {
 
 pub fn run(args: Args) -> Result<ExitCode> {
     let now = SystemTime::now();
+    let places = Places::find()?;
     let given = Given {
-        places: Places::find()?,
+        roots: Facts::live(Some(&places.project)).project,
+        places,
         path: std::env::var_os("PATH").unwrap_or_default(),
         own: own_files::all_dirs(),
         config: own_files::config_file(),

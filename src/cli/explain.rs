@@ -15,8 +15,10 @@ use crate::effect::{Step, Tier};
 use crate::escape::{visible, visible_json};
 use crate::facts::Facts;
 use crate::judge::{self, Judgement};
+use crate::own_files;
 use crate::pause::{self, Pause};
-use crate::policy::Wiring;
+use crate::policy::config::{self, Config};
+use crate::policy::{By, Wiring};
 use crate::report;
 use crate::wire::{self, EventKind};
 
@@ -44,7 +46,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None => typed(&args.command.join(" "))?,
     };
     let facts = Facts::live(call.cwd.as_deref());
-    let judgement = judge::judge(EventKind::PermissionRequest, &call, Wiring::default(), &facts);
+    let (config, invalid) = match config::effective(own_files::config_file().as_deref(), &facts.project) {
+        Ok(config) => (config, None),
+        Err(invalid) => (Config::default(), Some(invalid.to_string())),
+    };
+    let wiring = Wiring::default();
+    let mut judgement = judge::judge(EventKind::PermissionRequest, &call, wiring, &config.policy, &facts);
+    if let Some(why) = invalid {
+        judgement.ruling.decision = Decision::None;
+        judgement.ruling.by = By::Configuration(why);
+    }
     let mut out = io::stdout().lock();
     if args.json {
         let json = serde_json::to_string_pretty(&Json::of(&judgement))?;
@@ -121,8 +132,8 @@ const MARGIN: usize = 10;
 fn print(judgement: &Judgement, paint: Paint, out: &mut impl Write) -> io::Result<()> {
     let assessment = &judgement.assessment;
     let mut shown = Vec::new();
-    for step in &assessment.steps {
-        let said = (step.tier, words(step), told(step));
+    for (number, step) in assessment.steps.iter().enumerate() {
+        let said = (step.tier, words(step), told(step, rating(judgement, number)));
         // A script that is only guessed at gives the same step again and again.
         if shown.contains(&said) {
             continue;
@@ -137,17 +148,19 @@ fn print(judgement: &Judgement, paint: Paint, out: &mut impl Write) -> io::Resul
     for doubt in once(assessment.doubts.iter().map(|doubt| not_understood(&doubt.why))) {
         writeln!(out, "{:MARGIN$}{}", "", paint.told(&doubt))?;
     }
-    let proven = if assessment.proven() {
-        "understood"
-    } else {
-        "not understood completely"
+    let ruling = &judgement.ruling;
+    let proven = match (assessment.proven(), ruling.proven) {
+        (true, _) => "understood",
+        (false, true) => "vouched for",
+        (false, false) => "not understood completely",
     };
     writeln!(
         out,
         "= {} and {proven}: {}",
-        paint.wrap(colour(assessment.tier), assessment.tier.as_str()),
-        verdict(judgement)
+        paint.wrap(colour(ruling.tier), ruling.tier.as_str()),
+        verdict(&ruling.decision)
     )?;
+    writeln!(out, "  ({})", visible(&ruling.by.to_string()))?;
     if is_off() {
         writeln!(
             out,
@@ -157,10 +170,18 @@ fn print(judgement: &Judgement, paint: Paint, out: &mut impl Write) -> io::Resul
     Ok(())
 }
 
-/// What a step does and what of it is not understood, each once.
-fn told(step: &Step) -> Vec<String> {
+/// How a rule rates a step.
+fn rating(judgement: &Judgement, number: usize) -> Option<String> {
+    let mut rated = judgement.ruling.rated.iter();
+    let (_, tier, origin) = rated.find(|(step, ..)| *step == number)?;
+    Some(format!("counts as {tier} by the rule at {origin}"))
+}
+
+/// What a step does, what of it is not understood, and how it is rated, each once.
+fn told(step: &Step, rating: Option<String>) -> Vec<String> {
+    let effects = step.effects.iter().map(report::describe_with_place);
     let doubts = step.doubts.iter().map(|doubt| not_understood(&doubt.why));
-    once(step.effects.iter().map(report::describe).chain(doubts))
+    once(effects.chain(doubts).chain(rating))
 }
 
 fn once(lines: impl Iterator<Item = String>) -> Vec<String> {
@@ -184,14 +205,11 @@ fn is_off() -> bool {
     pause::file().is_some_and(|file| pause::read(&file, SystemTime::now()) != Pause::On)
 }
 
-fn verdict(judgement: &Judgement) -> String {
-    match (&judgement.decision, &judgement.held_by) {
-        (Decision::Allow(_), _) => "runs without a prompt".to_owned(),
-        (Decision::Deny(deny), _) => format!("denied: {}", visible(&deny.message)),
-        (Decision::Ask(_) | Decision::None | Decision::Aside, Some(rule)) => {
-            format!("keeps its prompt, as your own rule asks: {}", visible(rule))
-        }
-        (Decision::Ask(_) | Decision::None | Decision::Aside, None) => "keeps its prompt".to_owned(),
+fn verdict(decision: &Decision) -> String {
+    match decision {
+        Decision::Allow(_) => "runs without a prompt".to_owned(),
+        Decision::Deny(deny) => format!("denied: {}", visible(&deny.message)),
+        Decision::Ask(_) | Decision::None | Decision::Aside => "keeps its prompt".to_owned(),
     }
 }
 
@@ -219,6 +237,7 @@ struct Json<'a> {
     tier: &'a str,
     proven: bool,
     decision: &'a str,
+    by: String,
     summary: String,
     reasons: Vec<String>,
     steps: Vec<JsonStep<'a>>,
@@ -233,35 +252,42 @@ struct JsonStep<'a> {
     span: [u32; 2],
     effects: Vec<String>,
     doubts: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rated: Option<String>,
 }
 
 impl<'a> Json<'a> {
     fn of(judgement: &'a Judgement) -> Self {
-        let assessment = &judgement.assessment;
+        let (assessment, ruling) = (&judgement.assessment, &judgement.ruling);
         Json {
-            tier: assessment.tier.as_str(),
-            proven: assessment.proven(),
-            decision: match judgement.decision {
+            tier: ruling.tier.as_str(),
+            proven: ruling.proven,
+            by: ruling.by.to_string(),
+            decision: match ruling.decision {
                 Decision::Allow(_) => "allow",
                 Decision::Deny(_) => "deny",
                 Decision::Ask(_) | Decision::None | Decision::Aside => "none",
             },
             summary: report::summary(assessment),
             reasons: report::reasons(assessment),
-            steps: assessment.steps.iter().map(JsonStep::of).collect(),
+            steps: (0..)
+                .zip(&assessment.steps)
+                .map(|(number, step)| JsonStep::of(step, rating(judgement, number)))
+                .collect(),
         }
     }
 }
 
 impl<'a> JsonStep<'a> {
-    fn of(step: &'a Step) -> Self {
+    fn of(step: &'a Step, rated: Option<String>) -> Self {
         JsonStep {
             program: &step.program,
             words: &step.words,
             tier: step.tier.as_str(),
             proven: step.proven(),
             span: [step.span.start, step.span.end],
-            effects: step.effects.iter().map(report::describe).collect(),
+            rated,
+            effects: step.effects.iter().map(report::describe_with_place).collect(),
             doubts: step
                 .doubts
                 .iter()
@@ -274,7 +300,8 @@ impl<'a> JsonStep<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effect::{Action, Assessment, Doubt, Effect, EffectSpec};
+    use crate::effect::{Action, Around, Assessment, Doubt, Effect, EffectSpec};
+    use crate::policy::Ruling;
     use crate::shell::Span;
 
     fn step(words: &[Option<&str>]) -> Step {
@@ -285,6 +312,7 @@ mod tests {
             doubts: Vec::new(),
             tier: Tier::Safe,
             span: Span::default(),
+            around: Around::default(),
         }
     }
 
@@ -297,8 +325,13 @@ mod tests {
                 commands: Vec::new(),
                 parsed: Some(true),
             },
-            decision: Decision::None,
-            held_by: None,
+            ruling: Ruling {
+                decision: Decision::None,
+                by: By::Unproven,
+                tier: Tier::Medium,
+                proven: true,
+                rated: Vec::new(),
+            },
         };
         let mut out = Vec::new();
         print(&judgement, Paint(colour), &mut out).expect("memory");
@@ -329,13 +362,11 @@ mod tests {
     #[test]
     fn what_is_said_twice_is_printed_once() {
         let mut twice = step(&[Some("ls"), Some("src")]);
-        let effect = Effect {
-            spec: EffectSpec::of(Action::Inspect),
-            target: "src".into(),
-        };
+        let effect = Effect::new(EffectSpec::of(Action::Inspect), "src");
         let doubt = Doubt {
             why: "not understood: coproc".into(),
             span: Span::default(),
+            unlisted: false,
         };
         twice.effects = vec![effect.clone(), effect];
         twice.doubts = vec![doubt.clone(), doubt];

@@ -12,13 +12,13 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use crate::call::Call;
-use crate::decision::Decision;
 use crate::effect::Tier;
 use crate::facts::Facts;
-use crate::judge;
+use crate::judge::{self, Judgement};
 use crate::own_files;
 use crate::pause::{self, Pause};
-use crate::policy::{Guard, Wiring, config};
+use crate::policy::config::{self, Invalid};
+use crate::policy::{Config, Guard, Policy, Wiring};
 use crate::wire::EventKind;
 use crate::wire::event::{self, MAX_BYTES};
 use crate::wire::once::Once;
@@ -121,7 +121,7 @@ impl Args {
 pub fn run_if_asked() {
     let words: Vec<OsString> = env::args_os().skip(1).collect();
     match words.split_first() {
-        Some((hook, rest)) if hook == "hook" && !asks_for_help(rest) => answer(Args::read(rest), decide),
+        Some((hook, rest)) if hook == "hook" && !asks_for_help(rest) => answer(Args::read(rest), judge::judge),
         _ => {}
     }
 }
@@ -132,18 +132,17 @@ fn asks_for_help(words: &[OsString]) -> bool {
 
 /// What clap found, should anything but the first word have been `hook`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    answer(Ok(args), decide)
+    answer(Ok(args), judge::judge)
 }
 
-fn decide(event: EventKind, call: &Call, wiring: Wiring) -> Decision {
-    judge::judge(event, call, wiring, &Facts::live(call.cwd.as_deref())).decision
-}
+/// What judges a call: [`judge::judge`], but for tests.
+pub type Judge = fn(EventKind, &Call, Wiring, &Policy, &Facts) -> Judgement;
 
 /// Answers the event on standard input by `judge`, and ends the process.
 ///
 /// Wrong arguments, an unreadable event or configuration, a panic of `judge`, the deadline: no decision. Until the event
 /// is known, that is no decision on a `PermissionRequest`, or on a `PreToolUse` if the arguments are for one.
-pub fn answer(args: Result<Args, String>, judge: fn(EventKind, &Call, Wiring) -> Decision) -> ! {
+pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     let deadline = args.as_ref().map_or(DEADLINE, |args| args.deadline);
     let wiring = args.as_ref().map(Args::wiring).unwrap_or_default();
     let expected = match wiring {
@@ -158,7 +157,7 @@ pub fn answer(args: Result<Args, String>, judge: fn(EventKind, &Call, Wiring) ->
         once.none(&format!("{why}; see `countersign hook --help`"));
     }
     step_aside_if_off(&once);
-    configure(&once);
+    let mut config = configure(&once);
     let bytes = read_input(&once);
     let event = match event::read(&bytes) {
         Ok(event) => event,
@@ -169,11 +168,15 @@ pub fn answer(args: Result<Args, String>, judge: fn(EventKind, &Call, Wiring) ->
     };
     once.expect(event.kind);
     let _lock = step_aside_for_twin(&once, &bytes, wiring);
-    let decision = judge(event.kind, &event.call, wiring);
+    let facts = Facts::live(event.call.cwd.as_deref());
+    if let Err(invalid) = config.tighten(&facts.project) {
+        misconfigured(&once, &invalid);
+    }
+    let judgement = judge(event.kind, &event.call, wiring, &config.policy, &facts);
     once.answer(&output(
         event.kind,
         Some(&event.call),
-        &decision,
+        &judgement.ruling.decision,
         once.none_is_printed_as(),
     ))
 }
@@ -189,11 +192,18 @@ fn step_aside_if_off(once: &Once) {
     }
 }
 
-fn configure(once: &Once) {
-    match own_files::config_file().map_or_else(|| Ok(config::Config::default()), |file| config::read(&file)) {
-        Ok(config) => once.print_none_as(config.hook.no_decision),
-        Err(error) => once.none(&format!("no decision until the configuration is right: {error}")),
+fn configure(once: &Once) -> Config {
+    match own_files::config_file().map_or_else(|| Ok(Config::default()), |file| config::read(&file)) {
+        Ok(config) => {
+            once.print_none_as(config.hook.no_decision);
+            config
+        }
+        Err(invalid) => misconfigured(once, &invalid),
     }
+}
+
+fn misconfigured(once: &Once, invalid: &Invalid) -> ! {
+    once.none(&format!("no decision until the configuration is right: {invalid}"))
 }
 
 /// All of standard input, or one byte more than an event may have.

@@ -36,7 +36,7 @@ pub struct Args {
     #[arg(long)]
     no_early: bool,
 
-    /// Deny shell commands at or above this tier in every mode, auto mode included
+    /// Deny calls at or above this tier in every mode, auto mode included
     #[arg(long, value_name = "TIER", overrides_with = "no_guard", value_parser = PossibleValuesParser::new(["high", "critical"]))]
     guard: Option<String>,
 
@@ -218,10 +218,7 @@ fn report(path: &Path, wired: &Entries, backup: Option<&Path>) {
     }
     if let Some(guard) = wired.wiring.guard {
         let does = if guard.asks { "brought to you" } else { "denied" };
-        println!(
-            "  shell commands of tier {} and above: {does} in every mode",
-            guard.tier
-        );
+        println!("  calls of tier {} and above: {does} in every mode", guard.tier);
     }
     if let Some(backup) = backup {
         println!("The file as it was: {}", backup.display());

@@ -12,6 +12,7 @@ pub mod hook;
 mod install;
 mod off;
 mod on;
+mod policy;
 mod uninstall;
 
 #[derive(Debug, Parser)]
@@ -39,6 +40,8 @@ enum Command {
     Off(off::Args),
     /// Answer again after `off`
     On(on::Args),
+    /// Show what is allowed, asked about and denied, and which file says so
+    Policy(policy::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -60,6 +63,7 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(args),
         Command::Off(args) => off::run(args),
         Command::On(args) => on::run(args),
+        Command::Policy(args) => policy::run(args),
         Command::Completions(args) => completions::run(args),
     };
     result.unwrap_or_else(|error| {

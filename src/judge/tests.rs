@@ -31,7 +31,14 @@ impl Home {
             r#"{{"tool_name":"{tool}","tool_input":{input},"cwd":"{}"}}"#,
             project.display()
         );
-        judge(event, &classify_event(&line).expect("an event"), wiring, &facts)
+        let policy = Policy::default();
+        judge(
+            event,
+            &classify_event(&line).expect("an event"),
+            wiring,
+            &policy,
+            &facts,
+        )
     }
 
     fn asked(&self, tool: &str, input: &str) -> Judgement {
@@ -44,13 +51,13 @@ fn command(text: &str) -> String {
 }
 
 fn allows(judgement: &Judgement) -> bool {
-    matches!(judgement.decision, Decision::Allow(_))
+    matches!(judgement.ruling.decision, Decision::Allow(_))
 }
 
 #[test]
 fn what_is_harmless_and_understood_is_let_through_and_said() {
     let found = Home::new("{}").asked("Bash", &command("cat README.md"));
-    match found.decision {
+    match found.ruling.decision {
         Decision::Allow(Allow::Run(run)) => assert_eq!(run.why, "reads README.md"),
         other => panic!("{other:?}"),
     }
@@ -68,7 +75,7 @@ fn everything_else_is_left_to_the_person() {
         "echo x > new",
     ] {
         assert!(
-            matches!(home.asked("Bash", &command(text)).decision, Decision::None),
+            matches!(home.asked("Bash", &command(text)).ruling.decision, Decision::None),
             "{text}"
         );
     }
@@ -96,7 +103,11 @@ fn a_question_a_plan_and_an_unknown_tool_are_never_decided() {
     ] {
         for event in [EventKind::PermissionRequest, EventKind::PreToolUse] {
             let found = home.judged(tool, input, early, event);
-            assert!(matches!(found.decision, Decision::None), "{tool}: {:?}", found.decision);
+            assert!(
+                matches!(found.ruling.decision, Decision::None),
+                "{tool}: {:?}",
+                found.ruling
+            );
         }
     }
 }
@@ -107,10 +118,10 @@ fn an_ask_rule_of_the_host_holds_an_allow_back() {
         let found = Home::new(&format!(r#"{{"permissions":{{"ask":["{rule}"]}}}}"#))
             .asked("Bash", &command("cd src && cat ../README.md"));
         assert!(!allows(&found), "{rule}");
-        assert_eq!(found.held_by.as_deref(), Some(rule));
+        assert_eq!(found.ruling.by, By::HostRule(rule.to_owned()));
     }
     let found = Home::new(r#"{"permissions":{"ask":["Bash(git *)"]}}"#).asked("Bash", &command("cat README.md"));
-    assert!(allows(&found), "{:?}", found.held_by);
+    assert!(allows(&found), "{:?}", found.ruling.by);
 }
 
 #[test]

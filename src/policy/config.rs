@@ -1,25 +1,45 @@
-//! The person's `config.toml`. What stands in it is checked as a whole: one wrong line, and calls stay with the person
-//! until it is right.
+//! The person's `config.toml` and a project's `.countersign.toml`: from text to what holds.
+//!
+//! A file is checked as a whole: one wrong line, and every call stays with the person until it is right. A project's
+//! file may only tighten, so it has fewer keys, and it does not matter who could have written it.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use toml::Spanned;
 
+use super::rules::{Conditions, Origin, Owner, PathPattern, Rule, Verdict};
+use super::tiers::{Answer, Preset, Table};
+use crate::effect::Tier;
 use crate::own_files::{self, own_uid};
 use crate::wire::output::NoDecision;
 
 /// The longest file that is read, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// What the person has set; what is not set has its default.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+/// The name of a project's file, in its root.
+pub const PROJECT_FILE: &str = ".countersign.toml";
+
+/// All that is set; what is not set has its default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     pub hook: Hook,
+    pub policy: Policy,
+    /// The files that were there, the person's first.
+    pub files: Vec<PathBuf>,
+}
+
+/// What calls are answered with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    pub table: Table,
+    /// In the order of the files; the person's stand first.
+    pub rules: Vec<Rule>,
 }
 
 /// `[hook]`
@@ -28,6 +48,47 @@ pub struct Config {
 pub struct Hook {
     /// `no_decision = "block"` (default) or `"empty"`.
     pub no_decision: NoDecision,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PersonFile {
+    hook: Hook,
+    preset: Option<Spanned<String>>,
+    tiers: Tiers,
+    rule: Vec<Spanned<RuleText>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ProjectFile {
+    preset: Option<Spanned<String>>,
+    tiers: Tiers,
+    rule: Vec<Spanned<RuleText>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Tiers {
+    safe: Option<Spanned<String>>,
+    low: Option<Spanned<String>>,
+    medium: Option<Spanned<String>>,
+    high: Option<Spanned<String>>,
+    critical: Option<Spanned<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RuleText {
+    program: Option<Spanned<String>>,
+    args: Option<Spanned<Vec<String>>>,
+    path: Option<Spanned<String>>,
+    host: Option<Spanned<String>>,
+    tool: Option<Spanned<String>>,
+    server: Option<Spanned<String>>,
+    tier: Option<Spanned<String>>,
+    action: Option<Spanned<String>>,
+    reason: Option<Spanned<String>>,
 }
 
 /// Why a configuration does not hold.
@@ -51,6 +112,10 @@ pub enum Invalid {
         text: String,
         why: String,
     },
+    /// The person's file lies where the agent writes.
+    InProject {
+        path: PathBuf,
+    },
 }
 
 impl std::error::Error for Invalid {}
@@ -68,51 +133,119 @@ impl fmt::Display for Invalid {
             }
             Invalid::TooLong { path } => write!(f, "{} is longer than {MAX_BYTES} bytes", path.display()),
             Invalid::Wrong { path, line, text, why } => {
-                let why = why.trim().replace('\n', ", ");
-                write!(f, "{path}:{line}: `{text}`: {why}", path = path.display())?;
-                match hint(&why) {
-                    Some(hint) => write!(f, "; {hint}"),
-                    None => Ok(()),
-                }
+                write!(f, "{}:{line}: `{text}`: {why}", path.display())
             }
+            Invalid::InProject { path } => write!(
+                f,
+                "{} lies in the project, where the agent writes: set HOME and XDG_CONFIG_HOME outside of it",
+                path.display()
+            ),
         }
     }
 }
 
-/// What to write instead, for mistakes that the parser's words do not settle.
-fn hint(why: &str) -> Option<&'static str> {
-    if why.contains("unknown field") {
-        return Some("the one key so far is `no_decision`, below `[hook]`");
-    }
-    let about_no_decision = why.contains("unknown variant") || why.contains("string or table");
-    about_no_decision.then_some(r#"write no_decision = "block" or no_decision = "empty""#)
-}
-
-/// Reads the file at `path`; a file that is not there sets nothing, and then nothing is parsed.
+/// Reads the person's file at `path`; a file that is not there sets nothing, and then nothing is parsed.
 ///
 /// # Errors
 /// [`Invalid`]: the file is unreadable, too long, not UTF-8, belongs to somebody else than this user or root, may be
 /// written by everybody, or holds anything but known keys with fitting values.
 pub fn read(path: &Path) -> Result<Config, Invalid> {
+    let Some(text) = text_of(path, true)? else {
+        return Ok(Config::default());
+    };
+    let source = Source { path, text: &text };
+    let file: PersonFile = source.parse(person_hint)?;
+    Ok(Config {
+        hook: file.hook,
+        policy: source.policy(Owner::Person, file.preset, file.tiers, file.rule)?,
+        files: vec![path.to_owned()],
+    })
+}
+
+/// Reads the file of a project, if it has one.
+///
+/// # Errors
+/// [`Invalid`], as for the person's file, but for who may write to it.
+pub fn read_of_project(path: &Path) -> Result<Option<Policy>, Invalid> {
+    let Some(text) = text_of(path, false)? else {
+        return Ok(None);
+    };
+    let source = Source { path, text: &text };
+    let file: ProjectFile = source.parse(project_hint)?;
+    source
+        .policy(Owner::Project, file.preset, file.tiers, file.rule)
+        .map(Some)
+}
+
+/// What holds in a project: the person's file, if there is one, tightened by the project's.
+///
+/// # Errors
+/// As [`Config::tighten`].
+pub fn effective(person: Option<&Path>, roots: &[PathBuf]) -> Result<Config, Invalid> {
+    let mut config = person.map_or_else(|| Ok(Config::default()), read)?;
+    config.tighten(roots)?;
+    Ok(config)
+}
+
+impl Config {
+    /// Tightens by the file of each of the project's roots that has one.
+    ///
+    /// # Errors
+    /// [`Invalid`]: the project's file does not hold, or the person's own file lies in the project.
+    pub fn tighten(&mut self, roots: &[PathBuf]) -> Result<(), Invalid> {
+        for path in &self.files {
+            let real = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            if roots
+                .iter()
+                .any(|root| real.starts_with(root) || path.starts_with(root))
+            {
+                return Err(Invalid::InProject { path: path.clone() });
+            }
+        }
+        for path in roots.iter().map(|root| root.join(PROJECT_FILE)) {
+            let Some(project) = read_of_project(&path)? else {
+                continue;
+            };
+            // A root may stand there under two names.
+            let real = fs::canonicalize(&path).ok();
+            if self.files.iter().any(|known| fs::canonicalize(known).ok() == real) {
+                continue;
+            }
+            self.policy.table.tighten(project.table);
+            self.policy.rules.extend(project.rules);
+            self.files.push(path);
+        }
+        Ok(())
+    }
+}
+
+/// The text of a file; `None` where there is none.
+fn text_of(path: &Path, yours: bool) -> Result<Option<String>, Invalid> {
     let unreadable = |error| Invalid::Unreadable {
         path: path.into(),
         error,
     };
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if own_files::is_absent(&error) => return Ok(Config::default()),
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if own_files::is_absent(&error) => return Ok(None),
         Err(error) => return Err(unreadable(error)),
     };
-    let metadata = file.metadata().map_err(unreadable)?;
-    if let Some(why) = not_yours(metadata.uid(), metadata.mode(), own_uid()) {
+    if !metadata.is_file() {
+        return Err(unreadable(io::Error::other("it is not a file")));
+    }
+    let above = path.parent().map(fs::metadata).transpose().map_err(unreadable)?;
+    let directory = above.and_then(|above| not_yours(above.uid(), above.mode(), own_uid()));
+    let file = not_yours(metadata.uid(), metadata.mode(), own_uid());
+    if let (true, Some(why)) = (yours, file.or(directory)) {
         return Err(Invalid::NotYours { path: path.into(), why });
     }
     let mut text = String::new();
+    let file = File::open(path).map_err(unreadable)?;
     file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
     if text.len() as u64 > MAX_BYTES {
         return Err(Invalid::TooLong { path: path.into() });
     }
-    toml::from_str(&text).map_err(|error| wrong(path, &text, &error))
+    Ok(Some(text))
 }
 
 fn not_yours(owner: u32, mode: u32, own: u32) -> Option<&'static str> {
@@ -122,108 +255,230 @@ fn not_yours(owner: u32, mode: u32, own: u32) -> Option<&'static str> {
     (mode & 0o002 != 0).then_some("may be written by everybody")
 }
 
-fn wrong(path: &Path, text: &str, error: &toml::de::Error) -> Invalid {
-    let start = error.span().map_or(0, |span| span.start);
-    let before = text.get(..start).unwrap_or_default();
-    let line = before.matches('\n').count() + 1;
-    Invalid::Wrong {
-        path: path.into(),
-        line,
-        text: text.lines().nth(line - 1).unwrap_or_default().trim().to_owned(),
-        why: error.message().to_owned(),
+/// A file's text, and what is found in it.
+struct Source<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl Source<'_> {
+    fn parse<'a, T: Deserialize<'a>>(&'a self, hint: fn(&str) -> Option<&'static str>) -> Result<T, Invalid> {
+        toml::from_str(self.text).map_err(|error| {
+            let why = error.message().trim().replace('\n', ", ");
+            let why = match hint(&why) {
+                Some(hint) => format!("{why}; {hint}"),
+                None => why,
+            };
+            self.wrong(&error.span().unwrap_or_default(), why)
+        })
     }
+
+    fn wrong(&self, span: &Range<usize>, why: impl Into<String>) -> Invalid {
+        let line = self.line(span);
+        Invalid::Wrong {
+            path: self.path.into(),
+            line,
+            text: self.text.lines().nth(line - 1).unwrap_or_default().trim().to_owned(),
+            why: why.into(),
+        }
+    }
+
+    /// The line that a span begins in, from 1.
+    fn line(&self, span: &Range<usize>) -> usize {
+        let before = self.text.get(..span.start).unwrap_or_default();
+        before.matches('\n').count() + 1
+    }
+
+    fn origin(&self, span: &Range<usize>) -> Origin {
+        Origin::of(self.path, self.line(span))
+    }
+
+    fn policy(
+        &self,
+        owner: Owner,
+        preset: Option<Spanned<String>>,
+        tiers: Tiers,
+        rules: Vec<Spanned<RuleText>>,
+    ) -> Result<Policy, Invalid> {
+        let mut table = match (preset, owner) {
+            (Some(name), _) => Table::of(self.preset(&name)?, &self.origin(&name.span())),
+            (None, Owner::Person) => Table::default(),
+            (None, Owner::Project) => Table::open(),
+        };
+        let lines = [tiers.safe, tiers.low, tiers.medium, tiers.high, tiers.critical];
+        for (&tier, line) in Tier::ALL.iter().zip(lines) {
+            if let Some(line) = line {
+                table.set(tier, self.answer(tier, &line)?, self.origin(&line.span()));
+            }
+        }
+        let rules = rules.into_iter().map(|rule| self.rule(owner, rule));
+        Ok(Policy {
+            table,
+            rules: rules.collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn preset(&self, name: &Spanned<String>) -> Result<Preset, Invalid> {
+        let named = Preset::ALL.into_iter().find(|preset| preset.as_str() == name.get_ref());
+        named.ok_or_else(|| {
+            self.wrong(
+                &name.span(),
+                format!(
+                    "there is no preset `{}`; write \"watch\", \"calm\", \"steady\", \"flow\" or \"strict\"",
+                    name.get_ref()
+                ),
+            )
+        })
+    }
+
+    fn answer(&self, tier: Tier, word: &Spanned<String>) -> Result<Answer, Invalid> {
+        let wrong = |why: String| Err(self.wrong(&word.span(), why));
+        let answer = Answer::ALL.into_iter().find(|answer| answer.as_str() == word.get_ref());
+        match answer {
+            None => wrong(format!(
+                "`{}` is no answer; write \"allow\", \"allow_in_project\", \"ask\" or \"deny\"",
+                word.get_ref()
+            )),
+            Some(Answer::Allow | Answer::AllowInProject) if tier == Tier::Critical => {
+                wrong("nothing critical is allowed without a person; write \"ask\" or \"deny\"".into())
+            }
+            Some(Answer::Allow | Answer::AllowInProject) if tier == Tier::High => wrong(
+                "high calls are not allowed as a whole; write \"ask\" or \"deny\", and a [[rule]] for what you trust"
+                    .into(),
+            ),
+            Some(answer) => Ok(answer),
+        }
+    }
+
+    fn rule(&self, owner: Owner, rule: Spanned<RuleText>) -> Result<Rule, Invalid> {
+        let span = rule.span();
+        let text = rule.into_inner();
+        let when = self.conditions(&span, &text)?;
+        let then = self.verdict(owner, &span, &text)?;
+        Ok(Rule {
+            origin: self.origin(&span),
+            owner,
+            when,
+            then,
+        })
+    }
+
+    fn conditions(&self, span: &Range<usize>, text: &RuleText) -> Result<Conditions, Invalid> {
+        let plain = |word: &Option<Spanned<String>>| match word {
+            Some(word) if word.get_ref().trim().is_empty() => {
+                Err(self.wrong(&word.span(), "it is empty; leave it out, or name something"))
+            }
+            Some(word) => Ok(Some(word.get_ref().clone())),
+            None => Ok(None),
+        };
+        if let Some(program) = &text.program {
+            if program.get_ref().contains([' ', '\t', '*']) {
+                return Err(self.wrong(
+                    &program.span(),
+                    "a program is one name or path, without blanks or `*`; its words go into `args`",
+                ));
+            }
+            if text.tool.is_some() || text.server.is_some() {
+                return Err(self.wrong(
+                    &program.span(),
+                    "a program is run by the shell, whatever the tool; leave out `tool` and `server`",
+                ));
+            }
+        } else if let Some(args) = &text.args {
+            return Err(self.wrong(&args.span(), "words belong to a program; add `program`"));
+        }
+        let path = match &text.path {
+            Some(word) => Some(PathPattern::parse(word.get_ref()).ok_or_else(|| {
+                self.wrong(
+                    &word.span(),
+                    "this is no path; write \"docs/**\" (in the project), \"~/notes/*\" or \"/opt/data/**\", without `..`",
+                )
+            })?),
+            None => None,
+        };
+        let conditions = Conditions {
+            program: plain(&text.program)?,
+            args: text.args.as_ref().map(|args| args.get_ref().clone()),
+            path,
+            host: plain(&text.host)?.map(|host| host.to_lowercase()),
+            tool: plain(&text.tool)?,
+            server: plain(&text.server)?,
+        };
+        if conditions == Conditions::default() {
+            return Err(self.wrong(
+                span,
+                "the rule says nothing of when; add `program`, `path`, `host`, `tool` or `server`",
+            ));
+        }
+        Ok(conditions)
+    }
+
+    fn verdict(&self, owner: Owner, span: &Range<usize>, text: &RuleText) -> Result<Verdict, Invalid> {
+        if let (Some(reason), false) = (&text.reason, is_deny(text)) {
+            return Err(self.wrong(
+                &reason.span(),
+                "a reason is told with a denial only; add action = \"deny\", or leave it out",
+            ));
+        }
+        match (&text.tier, &text.action) {
+            (None, None) => Err(self.wrong(
+                span,
+                "the rule says nothing of what; add `tier`, or action = \"ask\" or \"deny\"",
+            )),
+            (Some(_), Some(action)) => Err(self.wrong(
+                &action.span(),
+                "a rule rates or stops, not both; leave out `tier` or `action`",
+            )),
+            (Some(tier), None) => self.rating(owner, tier),
+            (None, Some(action)) => match action.get_ref().as_str() {
+                "ask" => Ok(Verdict::Ask),
+                "deny" => Ok(Verdict::Deny(
+                    text.reason.as_ref().map(|reason| reason.get_ref().clone()),
+                )),
+                "allow" => Err(self.wrong(
+                    &action.span(),
+                    "a rule does not allow, it rates; write tier = \"safe\" instead of `action`",
+                )),
+                other => Err(self.wrong(
+                    &action.span(),
+                    format!("there is no action `{other}`; write \"ask\" or \"deny\""),
+                )),
+            },
+        }
+    }
+
+    fn rating(&self, owner: Owner, word: &Spanned<String>) -> Result<Verdict, Invalid> {
+        match Tier::parse(word.get_ref()) {
+            Some(Tier::Safe) if owner == Owner::Project => Err(self.wrong(
+                &word.span(),
+                "a project may only tighten; write a higher tier, or move the rule to your own config.toml",
+            )),
+            Some(tier) => Ok(Verdict::Rate(tier)),
+            None => Err(self.wrong(
+                &word.span(),
+                format!(
+                    "there is no tier `{}`; write \"safe\", \"low\", \"medium\", \"high\" or \"critical\"",
+                    word.get_ref()
+                ),
+            )),
+        }
+    }
+}
+
+fn is_deny(text: &RuleText) -> bool {
+    text.action.as_ref().is_some_and(|action| action.get_ref() == "deny")
+}
+
+/// What to write instead, for mistakes that the parser's words do not settle.
+fn person_hint(why: &str) -> Option<&'static str> {
+    let about_no_decision = why.contains("unknown variant") || why.contains("string or table");
+    about_no_decision.then_some(r#"write no_decision = "block" or no_decision = "empty""#)
+}
+
+fn project_hint(why: &str) -> Option<&'static str> {
+    let of_person = why.contains("unknown field `hook`");
+    of_person.then_some("a project may only tighten, so this belongs in your own config.toml")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
-    fn holding(text: &str) -> Result<Config, String> {
-        let dir = tempfile::tempdir().expect("a directory");
-        let path = dir.path().join("config.toml");
-        fs::write(&path, text).expect("a file");
-        read(&path).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn without_a_file_every_setting_has_its_default() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let config = read(&dir.path().join("config.toml")).expect("defaults");
-        assert_eq!(config.hook.no_decision, NoDecision::Block);
-        assert_eq!(holding(""), Ok(Config::default()));
-        assert_eq!(holding("[hook]\n"), Ok(Config::default()));
-    }
-
-    #[test]
-    fn no_decision_is_set_by_its_two_names() {
-        for (name, value) in [("block", NoDecision::Block), ("empty", NoDecision::Empty)] {
-            let config = holding(&format!("# mine\n[hook]\nno_decision = \"{name}\"\n")).expect("a configuration");
-            assert_eq!(config.hook.no_decision, value);
-        }
-    }
-
-    #[test]
-    fn a_mistake_shows_its_line_and_what_to_write_instead() {
-        for (text, line, shown, hint) in [
-            (
-                "[hook]\nno_decision = \"blok\"\n",
-                2,
-                "no_decision = \"blok\"",
-                "\"block\" or no_decision = \"empty\"",
-            ),
-            (
-                "[hook]\n\nno_descision = \"block\"\n",
-                3,
-                "no_descision",
-                "`no_decision`",
-            ),
-            ("preset = \"flow\"\n", 1, "preset", "`no_decision`, below `[hook]`"),
-            ("[hook\n", 1, "[hook", ""),
-            (
-                "[hook]\nno_decision = \"block\"\nno_decision = \"empty\"\n",
-                3,
-                "no_decision = \"empty\"",
-                "duplicate",
-            ),
-            ("[hook]\nno_decision = 5\n", 2, "no_decision = 5", ""),
-        ] {
-            let error = holding(text).expect_err(text);
-            assert!(error.contains(&format!("config.toml:{line}: `")), "{error}");
-            assert!(error.contains(shown) && error.contains(hint), "{error}");
-            assert!(!error.contains('\n'), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_file_that_everybody_may_write_to_does_not_hold() {
-        let dir = tempfile::tempdir().expect("a directory");
-        let path = dir.path().join("config.toml");
-        fs::write(&path, "").expect("a file");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o646)).expect("chmod");
-        assert!(matches!(read(&path), Err(Invalid::NotYours { .. })));
-    }
-
-    #[test]
-    fn a_file_of_another_user_does_not_hold_but_one_of_root_does() {
-        assert_eq!(not_yours(1001, 0o600, 1000), Some("belongs to another user"));
-        assert_eq!(not_yours(1000, 0o664, 1000), None);
-        assert_eq!(not_yours(0, 0o644, 1000), None);
-    }
-
-    #[test]
-    fn what_cannot_be_read_does_not_hold() {
-        let dir = tempfile::tempdir().expect("a directory");
-        assert!(
-            matches!(read(dir.path()), Err(Invalid::Unreadable { .. })),
-            "a directory"
-        );
-        assert!(holding("\u{0}").is_err());
-        assert!(
-            holding(&"#".repeat(MAX_BYTES as usize + 1))
-                .expect_err("long")
-                .contains("longer")
-        );
-    }
-}
+mod tests;

@@ -1,14 +1,21 @@
-//! From an assessment to a decision: the rules of each event.
+//! From an assessment to a decision: the person's rules, their table, and what each event can be answered with.
 
-use crate::call::{Call, Input};
+use std::fmt;
+
+use super::config::Policy;
+use super::rules::{self, Origin};
+use super::tiers::{Answer, Setter};
+use crate::call::{Call, Input, Mode};
 use crate::decision::{Allow, Decision, Deny, Reason, Run};
-use crate::effect::{Assessment, Step, Tier};
+use crate::effect::{Action, Assessment, Effect, Place, Reach, Step, Subject, Tier, Undo};
+use crate::facts::Facts;
+use crate::risk;
 use crate::wire::EventKind;
 
 /// What the entry in the host's settings asks of a `PreToolUse` hook. By default it only watches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wiring {
-    /// Allows harmless calls before the host asks.
+    /// Allows before the host asks what a prompt would have been spared.
     pub early: bool,
     pub guard: Option<Guard>,
 }
@@ -22,31 +29,195 @@ pub struct Guard {
     pub asks: bool,
 }
 
+/// What is answered, and why.
+#[derive(Clone, Debug)]
+pub struct Ruling {
+    pub decision: Decision,
+    pub by: By,
+    /// The tier and whether all was understood, once the rules have rated every step.
+    pub tier: Tier,
+    pub proven: bool,
+    /// The steps that a rule has rated other than their effects do: their number from 0, the tier, the rule's place.
+    pub rated: Vec<(usize, Tier, Origin)>,
+}
+
+/// What has decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A question or a plan is the person's to answer.
+    OnlyPerson,
+    /// Something was not understood.
+    Unproven,
+    /// In plan mode nothing above safe is allowed.
+    PlanMode,
+    /// The table, which somebody has set.
+    Tier(Tier, Answer, Setter),
+    /// What the table allows in the project reaches outside.
+    LeavesProject(Setter),
+    Rule(Origin),
+    /// The guard of the entry in the host's settings.
+    Guard(Tier),
+    /// The person's own `permissions.ask` in the host's settings.
+    HostRule(String),
+    /// The configuration does not hold.
+    Configuration(String),
+    /// The project's settings of the host set a variable that could lead this program or others astray.
+    ProjectVariable(String),
+}
+
+impl By {
+    /// One word for the log.
+    pub fn word(&self) -> &'static str {
+        match self {
+            By::OnlyPerson => "person",
+            By::Unproven => "unproven",
+            By::PlanMode => "plan_mode",
+            By::Tier(..) | By::LeavesProject(_) => "policy",
+            By::Rule(_) => "rule",
+            By::Guard(_) => "guard",
+            By::HostRule(_) => "host_rule",
+            By::Configuration(_) => "configuration",
+            By::ProjectVariable(_) => "project_variable",
+        }
+    }
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            By::OnlyPerson => write!(f, "only you can answer it"),
+            By::Unproven => write!(f, "what is not understood is never let through unasked"),
+            By::PlanMode => write!(f, "in plan mode only what is safe runs unasked"),
+            By::Tier(tier, answer, setter) => write!(f, "{tier} is `{}` by {setter}", answer.as_str()),
+            By::LeavesProject(setter) => write!(f, "it does not stay in the project, which {setter} asks for"),
+            By::Rule(origin) => write!(f, "the rule at {origin}"),
+            By::Guard(tier) => write!(f, "{tier} and above is stopped by `--guard` in Claude Code's settings"),
+            By::HostRule(rule) => write!(f, "your own rule in Claude Code's settings asks: {rule}"),
+            By::Configuration(why) => write!(f, "no decision until the configuration is right: {why}"),
+            By::ProjectVariable(name) => {
+                write!(
+                    f,
+                    "the project's settings for Claude Code set `{name}`, which programs obey"
+                )
+            }
+        }
+    }
+}
+
 /// The decision on a call.
 ///
-/// Allowed is only what is safe and proven, in every mode, plan mode included. A question or a plan is never decided
-/// here. Where the host's own ask rules may match, the caller must not come here for an allow
-/// (see [`host_rules`](super::host_rules)).
-pub fn decide(event: EventKind, call: &Call, assessment: &Assessment, wiring: Wiring) -> Decision {
+/// Never allowed is what is not proven, what leaves the host's sandbox, what is critical, and in plan mode what is not
+/// safe. A question or a plan is never decided here. Where the host's own ask rules may match, the caller must not take an
+/// allow from here (see [`host_rules`](super::host_rules)).
+pub fn decide(
+    event: EventKind,
+    call: &Call,
+    assessment: &Assessment,
+    wiring: Wiring,
+    policy: &Policy,
+    facts: &Facts,
+) -> Ruling {
+    let mut ruling = rated(call, assessment, policy, facts);
     if call.input.is_for_person() {
-        return Decision::None;
+        return ruling;
     }
+    if let Some(stop) = rules::stop(&policy.rules, call, &assessment.steps, facts) {
+        ruling.by = By::Rule(stop.rule.origin.clone());
+        ruling.decision = match (stop.denial(), wiring.guard, event) {
+            (Some(reason), ..) => deny(reason.map_or_else(|| worst(assessment), str::to_owned)),
+            (None, Some(_), EventKind::PreToolUse) => {
+                Decision::Ask(format!("a rule of the person asks ({})", stop.rule.origin))
+            }
+            (None, ..) => Decision::None,
+        };
+        return ruling;
+    }
+    let (answer, setter) = policy.table.answer(ruling.tier);
+    let stays = || {
+        assessment
+            .steps
+            .iter()
+            .flat_map(|step| &step.effects)
+            .all(|effect| stays(effect, facts))
+    };
     let leaves_sandbox = matches!(
-        &call.input,
+        call.input,
         Input::Shell {
             leaves_sandbox: true,
             ..
         }
     );
-    let harmless = assessment.tier == Tier::Safe && assessment.proven() && !leaves_sandbox;
-    match event {
-        EventKind::PermissionRequest if harmless => allow(),
-        EventKind::PermissionRequest => Decision::None,
-        EventKind::PreToolUse => match wiring.guard {
-            Some(guard) if assessment.tier >= guard.tier => stop(guard, assessment),
-            _ if wiring.early && harmless => allow(),
-            _ => Decision::None,
-        },
+    let allowed = match answer {
+        _ if !ruling.proven || leaves_sandbox => By::Unproven,
+        Answer::Allow | Answer::AllowInProject if call.mode == Mode::Plan && ruling.tier > Tier::Safe => By::PlanMode,
+        Answer::AllowInProject if !stays() => By::LeavesProject(setter.clone()),
+        answer => By::Tier(ruling.tier, answer, setter.clone()),
+    };
+    let allows = matches!(allowed, By::Tier(_, Answer::Allow | Answer::AllowInProject, _));
+    (ruling.decision, ruling.by) = match (event, wiring.guard) {
+        (EventKind::PreToolUse, Some(guard)) if ruling.tier >= guard.tier => {
+            (stop(guard, &ruling, assessment), By::Guard(guard.tier))
+        }
+        _ if answer == Answer::Deny => {
+            let by = By::Tier(ruling.tier, answer, setter.clone());
+            (deny(format!("{}: {}", ruling.tier, worst(assessment))), by)
+        }
+        (EventKind::PermissionRequest, _) if allows => (allow(), allowed),
+        (EventKind::PreToolUse, _) if allows && wiring.early => (allow(), allowed),
+        (EventKind::PermissionRequest | EventKind::PreToolUse, _) => (Decision::None, allowed),
+    };
+    ruling
+}
+
+/// The call as the rules rate it, left to the person.
+fn rated(call: &Call, assessment: &Assessment, policy: &Policy, facts: &Facts) -> Ruling {
+    let mut proven = assessment.doubts.is_empty();
+    let mut tier = Tier::Safe;
+    let mut named = Vec::new();
+    for (number, step) in assessment.steps.iter().enumerate() {
+        let step_rated = rules::rate(&policy.rules, call, step, facts);
+        if let Some(rule) = step_rated.by {
+            named.push((number, step_rated.tier, rule.origin.clone()));
+        }
+        tier = tier.max(step_rated.tier);
+        proven &= step_rated.proven;
+    }
+    // What is said of the call as a whole no rule takes back.
+    let whole = assessment.doubts.is_empty() && !named.is_empty();
+    let least = if whole { Tier::Safe } else { assessment.tier };
+    Ruling {
+        decision: Decision::None,
+        by: By::OnlyPerson,
+        tier: risk::floor(tier.max(least), proven),
+        proven,
+        rated: named,
+    }
+}
+
+/// Whether an effect stays in the project, its scratch and what its tools restore.
+fn stays(effect: &Effect, facts: &Facts) -> bool {
+    let spec = effect.spec;
+    let inside = match &effect.subject {
+        Subject::Path { named, real } => {
+            let scratch = matches!(spec.place, Place::Scratch | Place::Nowhere);
+            scratch || [named, real].iter().all(|path| facts.in_project(path))
+        }
+        Subject::Host(_) => false,
+        Subject::None => true,
+    };
+    match spec.action {
+        // What is safe to look at may lie in the system.
+        Action::Inspect | Action::Read => risk::tier(spec) == Tier::Safe,
+        Action::Write | Action::Mode | Action::Delete | Action::Execute => {
+            let place = matches!(
+                spec.place,
+                Place::Nowhere | Place::Scratch | Place::Project | Place::Cache | Place::Repository | Place::Build
+            );
+            inside && place && spec.reach == Reach::Here && spec.undo <= Undo::Kept
+        }
+        Action::Control => spec.place == Place::Nowhere && spec.undo == Undo::Nothing,
+        Action::Connect => spec.reach <= Reach::Service,
+        Action::Disclose | Action::Send | Action::Privilege => false,
     }
 }
 
@@ -54,21 +225,25 @@ fn allow() -> Decision {
     Decision::Allow(Allow::Run(Run::default()))
 }
 
-fn stop(guard: Guard, assessment: &Assessment) -> Decision {
+fn deny(message: String) -> Decision {
+    Decision::Deny(Deny {
+        reason: Reason::Policy,
+        message,
+        interrupt: false,
+    })
+}
+
+fn stop(guard: Guard, ruling: &Ruling, assessment: &Assessment) -> Decision {
     let message = format!(
         "{} ({} or above is stopped here): {}",
-        assessment.tier,
+        ruling.tier,
         guard.tier,
         worst(assessment)
     );
     if guard.asks {
         return Decision::Ask(message);
     }
-    Decision::Deny(Deny {
-        reason: Reason::Policy,
-        message,
-        interrupt: false,
-    })
+    deny(message)
 }
 
 /// What makes the assessment as bad as it is, in a few words: the first of the worst steps.
@@ -94,182 +269,4 @@ fn deeds(step: &Step) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::call::Mode;
-    use crate::effect::{Action, Doubt, Effect, EffectSpec};
-    use crate::shell::Span;
-    use serde_json::value::RawValue;
-
-    const EVENTS: [EventKind; 2] = [EventKind::PermissionRequest, EventKind::PreToolUse];
-
-    fn call(input: Input, mode: Mode) -> Call {
-        Call {
-            tool: "Bash".into(),
-            input,
-            raw_input: RawValue::from_string("{}".into()).expect("test JSON"),
-            suggestions: Vec::new(),
-            cwd: None,
-            session: None,
-            agent: None,
-            mode,
-        }
-    }
-
-    fn shell(leaves_sandbox: bool) -> Input {
-        Input::Shell {
-            command: "rm x".into(),
-            leaves_sandbox,
-        }
-    }
-
-    fn assessed(tier: Tier, proven: bool) -> Assessment {
-        let doubt = Doubt {
-            why: "`--odd` is not known".into(),
-            span: Span::default(),
-        };
-        Assessment {
-            steps: vec![Step {
-                program: "rm".into(),
-                words: Vec::new(),
-                effects: vec![Effect {
-                    spec: EffectSpec::of(Action::Delete),
-                    target: "x".into(),
-                }],
-                doubts: if proven { Vec::new() } else { vec![doubt] },
-                tier,
-                span: Span::default(),
-            }],
-            doubts: Vec::new(),
-            tier,
-            commands: Vec::new(),
-            parsed: Some(true),
-        }
-    }
-
-    fn wirings() -> impl Iterator<Item = Wiring> {
-        let guards = Tier::ALL
-            .iter()
-            .flat_map(|&tier| [true, false].map(|asks| Some(Guard { tier, asks })));
-        let guards: Vec<Option<Guard>> = guards.chain([None]).collect();
-        [true, false]
-            .into_iter()
-            .flat_map(move |early| guards.clone().into_iter().map(move |guard| Wiring { early, guard }))
-    }
-
-    #[test]
-    fn only_safe_and_proven_calls_inside_the_sandbox_are_ever_allowed() {
-        for wiring in wirings() {
-            for (&tier, event) in Tier::ALL.iter().flat_map(|tier| EVENTS.map(|event| (tier, event))) {
-                for (proven, leaves) in [(true, true), (true, false), (false, true), (false, false)] {
-                    for mode in [Mode::Default, Mode::AcceptEdits, Mode::Plan, Mode::Auto, Mode::Unknown] {
-                        let decision = decide(event, &call(shell(leaves), mode), &assessed(tier, proven), wiring);
-                        let harmless = tier == Tier::Safe && proven && !leaves;
-                        assert!(
-                            harmless || !matches!(decision, Decision::Allow(_)),
-                            "{event:?} {tier} {wiring:?}"
-                        );
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn questions_and_plans_always_stay_with_the_person() {
-        for (input, event) in [Input::Question, Input::Plan]
-            .into_iter()
-            .flat_map(|i| EVENTS.map(|e| (i.clone(), e)))
-        {
-            for wiring in wirings() {
-                for tier in [Tier::Safe, Tier::Critical] {
-                    let decision = decide(event, &call(input.clone(), Mode::Plan), &assessed(tier, true), wiring);
-                    assert!(matches!(decision, Decision::None));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_permission_request_is_allowed_when_harmless_whatever_the_wiring() {
-        for wiring in wirings() {
-            let call = call(shell(false), Mode::Default);
-            let decision = decide(EventKind::PermissionRequest, &call, &assessed(Tier::Safe, true), wiring);
-            assert!(matches!(decision, Decision::Allow(_)));
-            let decision = decide(
-                EventKind::PermissionRequest,
-                &call,
-                &assessed(Tier::Critical, true),
-                wiring,
-            );
-            assert!(matches!(decision, Decision::None));
-        }
-    }
-
-    #[test]
-    fn a_tool_use_is_allowed_early_only_where_that_is_wired() {
-        let call = call(shell(false), Mode::Default);
-        let safe = assessed(Tier::Safe, true);
-        let early = Wiring {
-            early: true,
-            guard: None,
-        };
-        assert!(matches!(
-            decide(EventKind::PreToolUse, &call, &safe, early),
-            Decision::Allow(_)
-        ));
-        assert!(matches!(
-            decide(EventKind::PreToolUse, &call, &safe, Wiring::default()),
-            Decision::None
-        ));
-    }
-
-    #[test]
-    fn a_guard_stops_its_tier_and_above_and_names_the_effect() {
-        let call = call(shell(false), Mode::Auto);
-        let guard = |asks| Wiring {
-            early: true,
-            guard: Some(Guard { tier: Tier::High, asks }),
-        };
-        let below = decide(
-            EventKind::PreToolUse,
-            &call,
-            &assessed(Tier::Medium, true),
-            guard(false),
-        );
-        assert!(matches!(below, Decision::None));
-        for tier in [Tier::High, Tier::Critical] {
-            let Decision::Deny(deny) = decide(EventKind::PreToolUse, &call, &assessed(tier, true), guard(false)) else {
-                panic!("{tier} is denied");
-            };
-            assert!(
-                deny.message.contains("`rm` would delete x") && !deny.interrupt,
-                "{}",
-                deny.message
-            );
-            let asked = decide(EventKind::PreToolUse, &call, &assessed(tier, true), guard(true));
-            assert!(matches!(asked, Decision::Ask(why) if why.contains("delete x")));
-        }
-    }
-
-    #[test]
-    fn a_guard_names_the_doubt_where_no_effect_is_known() {
-        let mut unknown = assessed(Tier::High, false);
-        unknown.steps[0].effects.clear();
-        let guard = Guard {
-            tier: Tier::High,
-            asks: true,
-        };
-        let wiring = Wiring {
-            early: false,
-            guard: Some(guard),
-        };
-        let asked = decide(
-            EventKind::PreToolUse,
-            &call(shell(false), Mode::Default),
-            &unknown,
-            wiring,
-        );
-        assert!(matches!(asked, Decision::Ask(why) if why.contains("`--odd` is not known")));
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! The host's own `permissions.ask` rules.
+//! The host's own `permissions.ask` rules, and what a project's settings put into the environment.
 //!
 //! Such a rule brings a call to the `PermissionRequest` hook, and an allow of the hook would override it. So before
 //! any allow the rules are read, and where one may match there is no allow. The host's matching is not repeated here:
@@ -51,14 +51,16 @@ impl Sources {
         }
     }
 
-    fn files(&self) -> io::Result<Vec<PathBuf>> {
+    fn of_project(&self) -> impl Iterator<Item = PathBuf> {
+        let names = [".claude/settings.json", ".claude/settings.local.json"];
+        let root = move |root: &PathBuf| names.map(|name| root.join(name));
+        self.project.iter().flat_map(root)
+    }
+
+    fn of_person(&self) -> io::Result<Vec<PathBuf>> {
         let mut files: Vec<PathBuf> = self.user.iter().map(|dir| dir.join("settings.json")).collect();
         // A server's managed settings, as the host keeps them between sessions.
         files.extend(self.user.iter().map(|dir| dir.join("remote-settings.json")));
-        for root in &self.project {
-            files.push(root.join(".claude/settings.json"));
-            files.push(root.join(".claude/settings.local.json"));
-        }
         files.push(self.managed.join("managed-settings.json"));
         match fs::read_dir(self.managed.join("managed-settings.d")) {
             Ok(entries) => {
@@ -77,13 +79,16 @@ impl Sources {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AskRules {
     rules: Vec<String>,
+    /// The variables that the project's own settings set for the host and every program it starts, this one included.
+    pub project_variables: Vec<(String, String)>,
     /// Why not all rules are known, where that is so: then every call may match.
     unknown: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Settings {
     permissions: Option<Permissions>,
+    env: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 #[derive(Deserialize)]
@@ -94,26 +99,48 @@ struct Permissions {
 /// Reads the ask rules of all sources. A file that is not there, or is blank, has none.
 pub fn read(sources: &Sources) -> AskRules {
     let mut known = AskRules::default();
-    let files = match sources.files() {
+    let of_person = match sources.of_person() {
         Ok(files) => files,
         Err(error) => {
             known.unknown = Some(format!("{}: {error}", sources.managed.display()));
             return known;
         }
     };
-    for file in files {
-        match read_file(&file) {
-            Ok(rules) => known.rules.extend(rules),
-            Err(why) => known.unknown = Some(format!("{}: {why}", file.display())),
-        }
+    for file in of_person {
+        known.read(&file);
+    }
+    for file in sources.of_project() {
+        let variables = known.read(&file).into_iter();
+        known.project_variables.extend(variables.map(|(name, value)| {
+            let text = value.as_str().map(str::to_owned);
+            (name, text.unwrap_or_else(|| value.to_string()))
+        }));
     }
     known
 }
 
-fn read_file(path: &Path) -> Result<Vec<String>, String> {
+impl AskRules {
+    /// Takes a file's rules, and gives its variables.
+    fn read(&mut self, file: &Path) -> serde_json::Map<String, serde_json::Value> {
+        match read_file(file) {
+            Ok(settings) => {
+                let permissions = settings.permissions;
+                self.rules
+                    .extend(permissions.and_then(|permissions| permissions.ask).unwrap_or_default());
+                settings.env.unwrap_or_default()
+            }
+            Err(why) => {
+                self.unknown = Some(format!("{}: {why}", file.display()));
+                serde_json::Map::new()
+            }
+        }
+    }
+}
+
+fn read_file(path: &Path) -> Result<Settings, String> {
     let file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if is_absent(&error) => return Ok(Vec::new()),
+        Err(error) if is_absent(&error) => return Ok(Settings::default()),
         Err(error) => return Err(error.to_string()),
     };
     let mut text = String::new();
@@ -125,13 +152,9 @@ fn read_file(path: &Path) -> Result<Vec<String>, String> {
     }
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Settings::default());
     }
-    let settings: Settings = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    Ok(settings
-        .permissions
-        .and_then(|permissions| permissions.ask)
-        .unwrap_or_default())
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 /// The first rule that may match a call, as it is written; or why the rules are not known.
@@ -276,7 +299,7 @@ mod tests {
     fn rules(rules: &[&str]) -> AskRules {
         AskRules {
             rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
-            unknown: None,
+            ..AskRules::default()
         }
     }
 

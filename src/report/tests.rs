@@ -1,5 +1,5 @@
 use super::*;
-use crate::effect::{Doubt, EffectSpec, Step, Tier};
+use crate::effect::{Around, Doubt, EffectSpec, Step, Tier};
 use crate::risk;
 use crate::shell::Span;
 
@@ -9,16 +9,14 @@ fn effect(action: Action, place: Place, undo: Undo, target: &str) -> Effect {
         undo,
         ..EffectSpec::of(action)
     };
-    Effect {
-        spec,
-        target: target.to_owned(),
-    }
+    Effect::new(spec, target)
 }
 
 fn doubt(why: &str) -> Doubt {
     Doubt {
         why: why.to_owned(),
         span: Span::default(),
+        unlisted: false,
     }
 }
 
@@ -30,6 +28,7 @@ fn assessment(effects: Vec<Effect>, doubts: &[&str]) -> Assessment {
         doubts: doubts.iter().map(|why| doubt(why)).collect(),
         tier: Tier::Safe,
         span: Span::default(),
+        around: Around::default(),
     };
     step.tier = risk::step_tier(&step);
     Assessment {

@@ -15,8 +15,11 @@ const PERMISSION_REQUEST_SECONDS: (u32, u32) = (25, 30);
 /// The same before a call, where the screen stands still until the hook ends.
 const PRE_TOOL_USE_SECONDS: (u32, u32) = (5, 10);
 
-/// The tools whose input is a shell command. PreToolUse holds up every call it matches, so no other tool is named.
+/// The tools whose input is a shell command. PreToolUse holds up every call it matches, and no other tool is asked about
+/// so often that allowing it early is worth that.
 const SHELL_TOOLS: &str = "Bash|Monitor";
+/// What a guard stops it stops for every tool.
+const EVERY_TOOL: &str = "*";
 
 /// The entries that the person wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +33,10 @@ impl Entries {
     /// The entry for an event in exec form, or `None` where nothing is wanted of it.
     pub fn group(&self, event: &str) -> Option<Value> {
         match event {
-            PERMISSION_REQUEST => Some(self.entry("*", PERMISSION_REQUEST_SECONDS, &[])),
+            PERMISSION_REQUEST => Some(self.entry(EVERY_TOOL, PERMISSION_REQUEST_SECONDS, &[])),
             PRE_TOOL_USE if self.wiring != Wiring::default() => {
-                Some(self.entry(SHELL_TOOLS, PRE_TOOL_USE_SECONDS, &self.early_args()))
+                let tools = self.wiring.guard.map_or(SHELL_TOOLS, |_| EVERY_TOOL);
+                Some(self.entry(tools, PRE_TOOL_USE_SECONDS, &self.early_args()))
             }
             _ => None,
         }

@@ -13,7 +13,7 @@ use crate::answers::{ALLOW, NONE};
 use crate::api::ToolUse;
 use crate::host::Host;
 use crate::sandbox::{COUNTERSIGN, Sandbox};
-use crate::session::{Session, bash};
+use crate::session::{Session, bash, write};
 
 /// The host prompts for it, and it only looks.
 const LOOK: &str = "cd sub && git status";
@@ -187,6 +187,21 @@ fn its_guard_stops_a_removal_in_auto_mode_and_tells_the_model_why() {
         (told.is_error, told.text),
         (true, format!("PreToolUse:Bash hook error: {reason}"))
     );
+}
+
+/// A guard is for every tool: here a file that git would run.
+#[test]
+fn its_guard_stops_a_hook_of_git_from_being_written_in_auto_mode() {
+    let session = Session::new(Host::V332, [write(".git/hooks/pre-commit")]).mode_of_the_host();
+    let mut terminal = session.installed(&["--guard", "critical"]).in_terminal();
+    let told = terminal.told(0);
+    assert!(
+        told.is_error && told.text.starts_with("[countersign:policy] critical"),
+        "{}",
+        told.text
+    );
+    assert!(!terminal.sandbox().project().join(".git/hooks/pre-commit").exists());
+    assert!(terminal.dialogs().is_empty());
 }
 
 #[test]

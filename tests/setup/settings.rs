@@ -125,8 +125,11 @@ fn a_file_in_four_blanks_gets_an_entry_in_four_blanks() {
 }
 
 #[test]
-fn early_and_guard_go_into_one_entry_for_shell_tools() {
+fn early_is_for_shell_tools_and_with_a_guard_one_entry_is_for_every_tool() {
     let home = Home::new();
+    home.ok("install --early");
+    let entry = &parsed(&home.settings())["hooks"]["PreToolUse"];
+    assert_eq!(entry[0]["matcher"], "Bash|Monitor");
     home.ok("install --early --guard critical --guard-asks");
     let entry = &parsed(&home.settings())["hooks"]["PreToolUse"];
     let args = json!([
@@ -139,7 +142,7 @@ fn early_and_guard_go_into_one_entry_for_shell_tools() {
         "--guard-asks"
     ]);
     let hook = json!({"type": "command", "command": BINARY, "args": args, "timeout": 10});
-    assert_eq!(*entry, json!([{"matcher": "Bash|Monitor", "hooks": [hook]}]));
+    assert_eq!(*entry, json!([{"matcher": "*", "hooks": [hook]}]));
 }
 
 #[test]

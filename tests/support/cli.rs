@@ -1,7 +1,7 @@
 //! The built program, started in a home of its own.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
@@ -27,12 +27,18 @@ impl Home {
 
     /// Runs the program in the project with this input, and nothing of this process's environment.
     pub fn run(&self, arguments: &[&str], input: &[u8]) -> Output {
+        self.run_with(&[], arguments, input)
+    }
+
+    /// The same, with these variables too.
+    pub fn run_with(&self, variables: &[(&str, &Path)], arguments: &[&str], input: &[u8]) -> Output {
         let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
             .args(arguments)
             .env_clear()
             .env("HOME", self.dir.path())
             .env("PATH", "/usr/bin:/bin")
             .env("CLAUDE_PROJECT_DIR", self.project())
+            .envs(variables.iter().copied())
             .current_dir(self.project())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

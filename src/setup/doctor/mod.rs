@@ -66,6 +66,8 @@ pub struct Given {
     pub own: Vec<PathBuf>,
     /// The person's configuration; it need not exist.
     pub config: Option<PathBuf>,
+    /// The project's root directories, as a call from here would find them.
+    pub roots: Vec<PathBuf>,
     pub pause: Pause,
     pub now: SystemTime,
 }
@@ -201,9 +203,9 @@ fn configured(given: &Given, findings: &mut Findings) {
             );
         }
     }
-    match given.config.as_deref().map(config::read) {
-        None | Some(Ok(_)) => {}
-        Some(Err(invalid)) => {
+    match config::effective(given.config.as_deref(), &given.roots) {
+        Ok(_) => {}
+        Err(invalid) => {
             let what = format!(
                 "{}; until then every call keeps its prompt",
                 visible(&invalid.to_string())

@@ -1,0 +1,417 @@
+//! The person's rules: each rates one kind of step anew, or has it asked about or denied.
+//!
+//! A rule that is stricter holds as soon as it may match. A rule that is milder vouches only for what it names: the
+//! command's own words and what they do, every word known. It never reaches redirections, variables, substitutions,
+//! what is critical, a file that the agent could have written, or, unless it names the path, a secret.
+
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use super::pattern;
+use crate::call::{Call, Input};
+use crate::effect::{Action, Effect, Place, Step, Subject, Tier, Undo};
+use crate::facts::Facts;
+use crate::risk;
+
+/// Where in a file something is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub file: Rc<Path>,
+    /// From 1.
+    pub line: usize,
+}
+
+impl Origin {
+    pub fn of(file: impl AsRef<Path>, line: usize) -> Self {
+        Origin {
+            file: file.as_ref().into(),
+            line,
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.line)
+    }
+}
+
+/// Whose file a rule stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Person,
+    /// It may only tighten.
+    Project,
+}
+
+/// One `[[rule]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    pub origin: Origin,
+    pub owner: Owner,
+    pub when: Conditions,
+    pub then: Verdict,
+}
+
+/// What a step must be for the rule to match it; at least one is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// The program's name, or a path as it is written.
+    pub program: Option<String>,
+    /// The words after the program.
+    pub args: Option<Vec<String>>,
+    pub path: Option<PathPattern>,
+    pub host: Option<String>,
+    /// The tool's name; beside `server`, the name that the server gives it.
+    pub tool: Option<String>,
+    pub server: Option<String>,
+}
+
+/// What becomes of a step that matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Rate(Tier),
+    Ask,
+    /// With what the model reads.
+    Deny(Option<String>),
+}
+
+impl fmt::Display for Conditions {
+    /// As it would be written in the file, on one line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |text: &str| format!("{text:?}");
+        let args = self.args.as_ref().map(|args| {
+            let words: Vec<String> = args.iter().map(|word| quoted(word)).collect();
+            format!("[{}]", words.join(", "))
+        });
+        let all = [
+            ("tool", self.tool.as_deref().map(quoted)),
+            ("server", self.server.as_deref().map(quoted)),
+            ("program", self.program.as_deref().map(quoted)),
+            ("args", args),
+            ("path", self.path.as_ref().map(|path| quoted(&path.to_string()))),
+            ("host", self.host.as_deref().map(quoted)),
+        ];
+        let set = all
+            .into_iter()
+            .filter_map(|(key, value)| Some(format!("{key} = {}", value?)));
+        f.write_str(&set.collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Rate(tier) => write!(f, "is {tier}"),
+            Verdict::Ask => write!(f, "is asked about"),
+            Verdict::Deny(None) => write!(f, "is denied"),
+            Verdict::Deny(Some(reason)) => write!(f, "is denied: {reason}"),
+        }
+    }
+}
+
+/// A pattern for absolute paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathPattern {
+    base: Base,
+    components: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Base {
+    Root,
+    Home,
+    Project,
+}
+
+impl PathPattern {
+    /// `/x` is absolute, `~/x` in the home, anything else in the project. `None` where it holds `..` or nothing.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (base, rest) = match (text.strip_prefix('/'), text.strip_prefix("~/")) {
+            (Some(rest), _) => (Base::Root, rest),
+            (_, Some(rest)) => (Base::Home, rest),
+            (None, None) => (Base::Project, text),
+        };
+        let components: Vec<String> = rest
+            .split('/')
+            .filter(|part| !part.is_empty() && *part != ".")
+            .map(str::to_owned)
+            .collect();
+        let fits = !components.is_empty() && !components.iter().any(|part| part == "..") && !text.starts_with("~~");
+        fits.then_some(PathPattern { base, components })
+    }
+
+    fn fits(&self, path: &Path, facts: &Facts, case: Case) -> bool {
+        let below = |base: &Path| {
+            let rest = path.strip_prefix(base).ok()?;
+            let parts: Vec<String> = rest.components().map(|part| case.of(&part)).collect();
+            let pattern: Vec<String> = self.components.iter().map(|part| case.of_text(part)).collect();
+            Some(pattern::words(&pattern, &parts))
+        };
+        match self.base {
+            Base::Root => below(Path::new("/")) == Some(true),
+            Base::Home => facts.home.as_deref().and_then(below) == Some(true),
+            Base::Project => facts.project.iter().any(|root| below(root) == Some(true)),
+        }
+    }
+}
+
+impl fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base = match self.base {
+            Base::Root => "/",
+            Base::Home => "~/",
+            Base::Project => "",
+        };
+        write!(f, "{base}{}", self.components.join("/"))
+    }
+}
+
+/// Some file systems do not tell upper from lower case, so what is stricter does not either.
+#[derive(Clone, Copy)]
+enum Case {
+    Exact,
+    Folded,
+}
+
+impl Case {
+    fn of(self, part: &Component<'_>) -> String {
+        self.of_text(&part.as_os_str().to_string_lossy())
+    }
+
+    fn of_text(self, text: &str) -> String {
+        match self {
+            Case::Exact => text.to_owned(),
+            Case::Folded => text.to_lowercase(),
+        }
+    }
+}
+
+/// How surely a rule matches a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Match {
+    No,
+    /// A word is not known, or stands among options.
+    Maybe,
+    Yes,
+}
+
+impl From<bool> for Match {
+    fn from(yes: bool) -> Self {
+        if yes { Match::Yes } else { Match::No }
+    }
+}
+
+impl Conditions {
+    /// Whether the step is, or may be, one that the rule is about: one path or host of several is enough.
+    pub fn touches(&self, call: &Call, step: &Step, facts: &Facts) -> Match {
+        let of_path = |pattern: &PathPattern| {
+            step.effects
+                .iter()
+                .filter_map(path_of)
+                .any(|(named, real)| [named, real].iter().any(|path| pattern.fits(path, facts, Case::Folded)))
+        };
+        let of_host = |pattern: &String| {
+            step.effects
+                .iter()
+                .filter_map(host_of)
+                .any(|host| pattern::text(pattern, host))
+        };
+        let all = [
+            self.tool.as_ref().map(|tool| self.is_tool(tool, call).into()),
+            self.server.as_ref().map(|server| is_server(server, call).into()),
+            self.program.as_ref().map(|program| may_be_program(program, step)),
+            self.args.as_ref().map(|args| may_be_args(args, step)),
+            self.path.as_ref().map(|pattern| of_path(pattern).into()),
+            self.host.as_ref().map(|pattern| of_host(pattern).into()),
+        ];
+        all.into_iter().flatten().min().unwrap_or(Match::No)
+    }
+
+    /// The tier that the step has if everything that the rule vouches for is `tier`; `None` where it does not vouch for
+    /// the step, or a doubt is left that it cannot settle.
+    fn vouches(&self, tier: Tier, call: &Call, step: &Step, facts: &Facts) -> Option<Tier> {
+        let bound_to_effects = self.path.is_some() || self.host.is_some();
+        // A shell command is vouched for by its program, every other call by its tool.
+        let command = match step.words.is_empty() {
+            false => self.program.is_some(),
+            true => self.tool.is_some() || self.server.is_some(),
+        };
+        let (around, own) = step.doubts.split_at(step.around.doubts);
+        let settled = around.is_empty() && (own.is_empty() || command && own.iter().all(|doubt| doubt.unlisted));
+        if step.tier == Tier::Critical || !settled || !(command || bound_to_effects) || !self.names(call, step) {
+            return None;
+        }
+        let named = |effect: &Effect| self.names_effect(effect, facts);
+        let (around, own) = step.effects.split_at(step.around.effects);
+        let left = around.iter().chain(own.iter().filter(|effect| !named(effect)));
+        let left = left.map(|effect| risk::tier(effect.spec)).max().unwrap_or(Tier::Safe);
+        (!bound_to_effects || own.iter().any(named)).then(|| tier.max(left))
+    }
+
+    /// Whether the command's own words are exactly those that the rule names.
+    fn names(&self, call: &Call, step: &Step) -> bool {
+        let is_command = matches!(call.input, Input::Shell { .. });
+        let words: Option<Vec<&String>> = step.words.iter().map(Option::as_ref).collect();
+        let Some(words) = words.filter(|words| !is_command || !words.is_empty()) else {
+            return false;
+        };
+        let (program, args) = match words.split_first() {
+            Some((program, args)) => (Some(*program), args),
+            None => (None, &[][..]),
+        };
+        self.tool.as_ref().is_none_or(|tool| self.is_tool(tool, call))
+            && self.server.as_ref().is_none_or(|server| is_server(server, call))
+            && self.program.as_ref().is_none_or(|named| program == Some(named))
+            && self.args.as_ref().is_none_or(|pattern| pattern::words(pattern, args))
+    }
+
+    /// Whether the rule vouches for this effect of a command that it names.
+    fn names_effect(&self, effect: &Effect, facts: &Facts) -> bool {
+        let by_path = |pattern: &PathPattern| {
+            path_of(effect).is_some_and(|paths| {
+                let (named, real) = paths;
+                pattern.fits(named, facts, Case::Exact) && pattern.fits(real, facts, Case::Exact)
+            })
+        };
+        let by_host = |pattern: &String| host_of(effect).is_some_and(|host| pattern::text(pattern, host));
+        let named = match (&self.path, &self.host) {
+            (None, None) => effect.spec.place != Place::Secret,
+            (path, host) => path.as_ref().is_some_and(by_path) || host.as_ref().is_some_and(by_host),
+        };
+        // A file that nobody vouches for may be the agent's own by now.
+        let unvouched = effect.spec.action == Action::Execute
+            && effect.spec.undo >= Undo::Lost
+            && matches!(effect.subject, Subject::Path { .. });
+        named && !unvouched
+    }
+
+    fn is_tool(&self, pattern: &str, call: &Call) -> bool {
+        match (&self.server, &call.input) {
+            (Some(_), Input::Mcp { verb, .. }) => pattern::text(pattern, verb),
+            _ => pattern::text(pattern, &call.tool),
+        }
+    }
+}
+
+fn is_server(pattern: &str, call: &Call) -> bool {
+    matches!(&call.input, Input::Mcp { server, .. } if pattern::text(pattern, server))
+}
+
+/// `git` is also `/usr/bin/git`.
+fn may_be_program(named: &str, step: &Step) -> Match {
+    match step.words.first() {
+        None => Match::No,
+        Some(None) => Match::Maybe,
+        Some(Some(program)) => {
+            let base = program.rsplit('/').next().unwrap_or(program);
+            (program == named || base == named).into()
+        }
+    }
+}
+
+/// Options of the program may stand before and between, so words in this order are enough for a doubt.
+fn may_be_args(pattern: &[String], step: &Step) -> Match {
+    let args = step.words.get(1..).unwrap_or_default();
+    let known: Option<Vec<&String>> = args.iter().map(Option::as_ref).collect();
+    if !step.words.is_empty() && known.is_some_and(|known| pattern::words(pattern, &known)) {
+        Match::Yes
+    } else if pattern::among(pattern, args) && !step.words.is_empty() {
+        Match::Maybe
+    } else {
+        Match::No
+    }
+}
+
+fn path_of(effect: &Effect) -> Option<(&PathBuf, &PathBuf)> {
+    match &effect.subject {
+        Subject::Path { named, real } => Some((named, real)),
+        Subject::Host(_) | Subject::None => None,
+    }
+}
+
+fn host_of(effect: &Effect) -> Option<&String> {
+    match &effect.subject {
+        Subject::Host(host) => Some(host),
+        Subject::Path { .. } | Subject::None => None,
+    }
+}
+
+/// A step as the rules rate it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rated<'a> {
+    pub tier: Tier,
+    pub proven: bool,
+    /// The rule that rates it other than its effects do.
+    pub by: Option<&'a Rule>,
+}
+
+/// Rates a step by the first of the person's rules that is about it, and by each of the project's that raises it.
+pub fn rate<'a>(rules: &'a [Rule], call: &Call, step: &Step, facts: &Facts) -> Rated<'a> {
+    let mut rated = Rated {
+        tier: step.tier,
+        proven: step.proven(),
+        by: None,
+    };
+    let mut person_has_rated = false;
+    for rule in rules {
+        let Verdict::Rate(tier) = rule.then else { continue };
+        let of_person = rule.owner == Owner::Person;
+        if of_person && person_has_rated {
+            continue;
+        }
+        let vouched = of_person && (tier < step.tier || !step.proven());
+        if let Some(tier) = vouched.then(|| rule.when.vouches(tier, call, step, facts)).flatten() {
+            person_has_rated = true;
+            rated = Rated {
+                tier,
+                proven: true,
+                by: Some(rule),
+            };
+        } else if tier >= step.tier && rule.when.touches(call, step, facts) > Match::No {
+            person_has_rated |= of_person;
+            if tier > rated.tier {
+                rated.tier = tier;
+                rated.by = Some(rule);
+            }
+        }
+    }
+    rated
+}
+
+/// A rule that stops a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Stop<'a> {
+    pub rule: &'a Rule,
+    certain: bool,
+}
+
+impl Stop<'_> {
+    /// The call is denied, and not only asked about: with the reason of the rule, if it gives one.
+    pub fn denial(&self) -> Option<Option<&str>> {
+        match &self.rule.then {
+            Verdict::Deny(reason) if self.certain => Some(reason.as_deref()),
+            Verdict::Deny(_) | Verdict::Ask | Verdict::Rate(_) => None,
+        }
+    }
+}
+
+/// The rule that stops one of the steps, a denial before a question. A denial that only may match asks.
+pub fn stop<'a>(rules: &'a [Rule], call: &Call, steps: &[Step], facts: &Facts) -> Option<Stop<'a>> {
+    let stops = || {
+        let pairs = steps.iter().flat_map(|step| rules.iter().map(move |rule| (step, rule)));
+        let pairs = pairs.filter(|(_, rule)| !matches!(rule.then, Verdict::Rate(_)));
+        pairs.filter_map(|(step, rule)| match rule.when.touches(call, step, facts) {
+            Match::No => None,
+            matched => Some(Stop {
+                rule,
+                certain: matched == Match::Yes,
+            }),
+        })
+    };
+    stops().find(|stop| stop.denial().is_some()).or_else(|| stops().next())
+}
+
+#[cfg(test)]
+mod tests;
