@@ -625,10 +625,10 @@ fn is_known(known: &str, value: &Value) -> bool {
         }
 }
 
-/// A name or a path that can be no option, no URL, no `host:` and no assignment.
+/// A name or a path that can be no option, no URL, no `host:`, no assignment and no `@file` of further words.
 fn is_name(text: &str) -> bool {
     let inside = |b: u8| b.is_ascii_alphanumeric() || b"._/@-".contains(&b);
-    !text.is_empty() && !text.starts_with('-') && text.bytes().all(inside)
+    !text.is_empty() && !text.starts_with(['-', '@']) && text.bytes().all(inside)
 }
 
 /// `OWNER/NAME`, which no host can stand before.

@@ -54,7 +54,7 @@ pub struct Opt {
     /// Where nothing else is given, the command only says what it is.
     pub describes: bool,
     /// The only values that are understood: `#` for a number, `x*` for what begins with `x`, `@name` for a name or path
-    /// without `:` and `=`, `@repo` for `OWNER/NAME`, `@text` for any exact text that does not begin with `@`; empty where every value is.
+    /// without `:` and `=` that does not begin with `-` or `@`, `@repo` for `OWNER/NAME`, `@text` for any exact text that does not begin with `@`; empty where every value is.
     pub known: Vec<String>,
 }
 

@@ -3,6 +3,8 @@
 //!
 //! Options that load an engine or provider are not listed. Source: the OpenSSL 3.0 manual.
 
+use catalog_spec::{Action, EffectSpec, Reach};
+
 use super::{Reading, Role, doubt, names, uses, words::is_one_word};
 use crate::shell::{Arg, Value};
 
@@ -123,6 +125,12 @@ fn client(program: &Arg, mut rest: &[Arg], reading: &mut Reading) {
             ) => {
                 let host = at.rsplit_once(':').map_or(at.as_str(), |(host, _)| host);
                 names(reading, Role::Host, host, *span);
+                if !["localhost", "127.0.0.1", "[::1]"].contains(&host) {
+                    reading.effects.push(EffectSpec {
+                        reach: Reach::New,
+                        ..EffectSpec::of(Action::Send)
+                    });
+                }
                 connects = true;
                 rest = &after[1..];
             }
