@@ -70,7 +70,7 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
             },
             Role::EnvAssign => assignment(arg, state, work, gathered),
             Role::TreeFilter => {}
-            Role::Shell | Role::Code | Role::Sed | Role::Awk | Role::Jq | Role::Find => {
+            Role::Shell | Role::Code | Role::Sed | Role::Awk | Role::Jq | Role::Find | Role::Sql | Role::Sqlite => {
                 gathered.doubt("code that is not followed here", arg.span);
             }
         }

@@ -18,6 +18,8 @@ pub fn read(node: Node, args: &[Arg]) -> Reading {
         present: Vec::new(),
         operands: Vec::new(),
         ended: false,
+        effects_at: 0,
+        describing: true,
         reading: Reading::default(),
     };
     parser.command();
@@ -43,6 +45,10 @@ struct Parser<'a> {
     operands: Vec<&'a Arg>,
     /// No word from here on is an option.
     ended: bool,
+    /// Where in the reading the effects of the innermost node begin.
+    effects_at: usize,
+    /// Every option so far, given alone, makes the command say what it is.
+    describing: bool,
     reading: Reading,
 }
 
@@ -59,6 +65,7 @@ impl<'a> Parser<'a> {
     /// read: a grammar in Rust has read them, or what the subcommand is is not known.
     fn enter(&mut self) -> Option<Node> {
         let node = self.node();
+        self.effects_at = self.reading.effects.len();
         self.reading.effects.extend(node.effects());
         if !node.about().is_empty() {
             self.reading.about = node.about();
@@ -306,6 +313,7 @@ impl<'a> Parser<'a> {
 
     /// Takes the options of a word and, where the last one wants them, the words that are its values.
     fn option(&mut self, shape: &Shape, arg: &'a Arg) {
+        self.describing &= shape.options.iter().all(|(_, option)| option.describes);
         self.present
             .extend(shape.options.iter().map(|(level, o)| (*level, o.id)));
         let Some((_, last)) = shape.options.last() else { return };
@@ -368,7 +376,9 @@ impl<'a> Parser<'a> {
                 role,
                 code: arg.clone(),
             }),
-            Role::Sed | Role::Awk | Role::Jq | Role::Find => grammar::embedded(role, arg, &mut self.reading),
+            Role::Sed | Role::Awk | Role::Jq | Role::Find | Role::Sql | Role::Sqlite => {
+                grammar::embedded(role, arg, &mut self.reading)
+            }
             Role::Command => self.inner_command(&[arg], arg.span),
             Role::EnvAssign if !is_assignable(&arg.value) => {
                 self.doubt(arg.span, "this is not the plain name of a variable".to_owned());
@@ -394,6 +404,9 @@ impl<'a> Parser<'a> {
 
     /// Gives the operands their roles, once all words are read.
     fn finish(&mut self, node: Node) {
+        if self.describing && self.operands.is_empty() && !self.present.is_empty() {
+            return self.reading.effects.truncate(self.effects_at);
+        }
         let (changed, here) = self.changed_by_options(node);
         let operands = std::mem::take(&mut self.operands);
         let bare = if changed.is_some() || self.only_describes_itself() {
@@ -612,10 +625,10 @@ fn is_known(known: &str, value: &Value) -> bool {
         }
 }
 
-/// A name or a path that can be no option, no URL, no `host:` and no assignment.
+/// A name or a path that can be no option, no URL, no `host:`, no assignment and no `@file` of further words.
 fn is_name(text: &str) -> bool {
     let inside = |b: u8| b.is_ascii_alphanumeric() || b"._/@-".contains(&b);
-    !text.is_empty() && !text.starts_with('-') && text.bytes().all(inside)
+    !text.is_empty() && !text.starts_with(['-', '@']) && text.bytes().all(inside)
 }
 
 /// `OWNER/NAME`, which no host can stand before.
@@ -670,6 +683,8 @@ fn is_path(role: Role) -> bool {
         | Role::Sed
         | Role::Awk
         | Role::Jq
+        | Role::Sql
+        | Role::Sqlite
         | Role::Find => false,
     }
 }

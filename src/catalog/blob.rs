@@ -57,6 +57,8 @@ pub struct Opt {
     pub id: u32,
     /// The value may be left out, and is only understood glued to the option.
     pub optional: bool,
+    /// Given alone, the command only says what it is.
+    pub describes: bool,
     roles: u32,
     /// The only values that are understood, separated by blanks: `#` for a number, `x*` for what begins with `x`; empty
     /// where every value is.
@@ -160,8 +162,9 @@ impl Node {
         let row = List::new(self.0 + NODE_OPTIONS, OPTION_WORDS).find(spelling)?;
         let head = word(row + 1);
         Some(Opt {
-            id: head >> 1,
-            optional: head & 1 != 0,
+            id: head >> 2,
+            optional: head & OPTION_OPTIONAL != 0,
+            describes: head & OPTION_DESCRIBES != 0,
             roles: word(row + 2),
             known: text_at(row + 3),
         })

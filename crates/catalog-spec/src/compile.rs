@@ -119,7 +119,10 @@ impl Writer {
     fn options(&mut self, options: &[Opt]) -> [u32; 2] {
         let mut rows = Vec::new();
         for (id, option) in options.iter().enumerate() {
-            let head = number(id) << 1 | u32::from(option.optional);
+            let mut head = number(id) << 2;
+            for (set, bit) in [(option.optional, OPTION_OPTIONAL), (option.describes, OPTION_DESCRIBES)] {
+                head |= if set { bit } else { 0 };
+            }
             let roles = option
                 .values
                 .iter()

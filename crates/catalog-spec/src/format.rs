@@ -51,8 +51,10 @@ pub struct Opt {
     pub values: Vec<Role>,
     /// The value may be left out, and is only understood glued to the option.
     pub optional: bool,
+    /// Where nothing else is given, the command only says what it is.
+    pub describes: bool,
     /// The only values that are understood: `#` for a number, `x*` for what begins with `x`, `@name` for a name or path
-    /// without `:` and `=`, `@repo` for `OWNER/NAME`, `@text` for any exact text that does not begin with `@`; empty where every value is.
+    /// without `:` and `=` that does not begin with `-` or `@`, `@repo` for `OWNER/NAME`, `@text` for any exact text that does not begin with `@`; empty where every value is.
     pub known: Vec<String>,
 }
 
@@ -92,7 +94,20 @@ pub struct Example {
 #[serde(deny_unknown_fields)]
 struct RawFile {
     #[serde(default)]
+    options: Vec<RawOptions>,
+    #[serde(default)]
     command: Vec<Spanned<RawCommand>>,
+}
+
+/// Options that several entries of the same file take, under a name for `with`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawOptions {
+    name: Spanned<String>,
+    describes: Option<Spanned<String>>,
+    flags: Option<Spanned<String>>,
+    #[serde(default)]
+    values: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -108,6 +123,8 @@ struct RawCommand {
     inert: bool,
     #[serde(default)]
     global: bool,
+    with: Option<Spanned<String>>,
+    describes: Option<Spanned<String>>,
     flags: Option<Spanned<String>>,
     #[serde(default)]
     values: BTreeMap<Spanned<String>, Spanned<String>>,
@@ -175,8 +192,12 @@ pub fn parse_files(files: &[(String, String)]) -> Result<Vec<Entry>, Vec<Diagnos
     for (file, text) in files {
         let mut source = Source::new(file, text);
         if let Some(raw) = source.read::<RawFile>() {
+            let mut checker = Checker {
+                source: &mut source,
+                sets: &raw.options,
+            };
             for command in &raw.command {
-                let entry = Checker { source: &mut source }.entry(command, None);
+                let entry = checker.entry(command, None);
                 entries.push(entry);
             }
         }
@@ -209,6 +230,7 @@ fn duplicates(entries: &[Entry]) -> Vec<Diagnostic> {
 
 struct Checker<'a, 'b> {
     source: &'a mut Source<'b>,
+    sets: &'a [RawOptions],
 }
 
 impl Checker<'_, '_> {
@@ -290,13 +312,44 @@ impl Checker<'_, '_> {
     }
 
     fn options(&mut self, raw: &RawCommand, style: Style) -> Vec<Opt> {
+        let mut options = self.listed(raw.describes.as_ref(), raw.flags.as_ref(), &raw.values, style);
+        let Some(with) = &raw.with else { return options };
+        for name in with.get_ref().split_whitespace() {
+            let Some(set) = self.sets.iter().find(|set| set.name.get_ref() == name) else {
+                let message = format!("no `[[options]]` of this file has the name `{name}`");
+                self.source.fault(&with.span(), message);
+                continue;
+            };
+            // What the entry says itself holds.
+            let known = |spelling: &String| options.iter().any(|o: &Opt| o.spellings.contains(spelling));
+            let mut more = self.listed(set.describes.as_ref(), set.flags.as_ref(), &set.values, style);
+            more.iter_mut()
+                .for_each(|option| option.spellings.retain(|s| !known(s)));
+            options.extend(more.into_iter().filter(|option| !option.spellings.is_empty()));
+        }
+        options
+    }
+
+    /// The options of a table's `describes`, `flags` and `values`.
+    fn listed(
+        &mut self,
+        describes: Option<&Spanned<String>>,
+        flags: Option<&Spanned<String>>,
+        values: &BTreeMap<Spanned<String>, Spanned<String>>,
+        style: Style,
+    ) -> Vec<Opt> {
         let mut options: Vec<Opt> = Vec::new();
-        if let Some(flags) = &raw.flags {
-            for flag in flags.get_ref().split_whitespace() {
-                self.spellings(&mut options, style, flags, &[flag], Opt::default());
+        for (list, describes) in [(describes, true), (flags, false)] {
+            let Some(list) = list else { continue };
+            for flag in list.get_ref().split_whitespace() {
+                let option = Opt {
+                    describes,
+                    ..Opt::default()
+                };
+                self.spellings(&mut options, style, list, &[flag], option);
             }
         }
-        for (spellings, roles) in &raw.values {
+        for (spellings, roles) in values {
             let words: Vec<&str> = spellings.get_ref().split_whitespace().collect();
             let option = self.value_roles(roles);
             self.spellings(&mut options, style, spellings, &words, option);

@@ -37,10 +37,14 @@ pub const BIT_NUMERIC: u32 = 1 << 8;
 pub const BIT_INERT: u32 = 1 << 9;
 pub const BIT_GLOBAL: u32 = 1 << 10;
 
-/// An option's row: the spelling; its number (spellings of one option share it) shifted by one, with a low bit for an
-/// optional value; the roles of its values, one byte each, plus one, the first in the lowest byte; the
+/// An option's row: the spelling; its number (spellings of one option share it) shifted by two, above the two `OPTION_`
+/// bits; the roles of its values, one byte each, plus one, the first in the lowest byte; the
 /// values that are known (a text of words, `#` for a number, `x*` for a beginning, `@name`, `@repo`, `@text`; empty for any). Sorted by spelling.
 pub const OPTION_WORDS: usize = 4;
+/// The value may be left out.
+pub const OPTION_OPTIONAL: u32 = 1;
+/// Given alone, the command only says what it is.
+pub const OPTION_DESCRIBES: u32 = 2;
 
 /// What changes with an option: the options' numbers (a list), whether it has operands of its own, these (a list), the
 /// effects it adds (a list), its `here`, the role that path-read becomes.

@@ -188,6 +188,10 @@ vocabulary! {
         Jq = "code:jq",
         /// A find expression.
         Find = "code:find",
+        /// SQL for a server, or a command of its client.
+        Sql = "code:sql",
+        /// SQL for a file of SQLite, or a command of its shell.
+        Sqlite = "code:sqlite",
     }
 }
 

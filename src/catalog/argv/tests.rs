@@ -344,7 +344,7 @@ fn what_is_no_subcommand_or_could_be_another_is_a_doubt() {
         "npm frobnicate",
         "`frobnicate` is not a subcommand that is known of npm",
     );
-    doubted("gh pr", "`pr` is not a subcommand that is known of gh");
+    doubted("gh codespace", "`codespace` is not a subcommand that is known of gh");
     doubted("npm $x", "this word is not known and could be read as an option");
     doubted("npm audit $x", "which subcommand this is is not known");
     doubted(
@@ -530,4 +530,15 @@ fn an_exact_text_is_known_and_reads_no_file() {
 fn a_number_may_stand_beside_words_that_are_known() {
     understood("ninja -j4 test", &[]);
     doubted("ninja -jx test", "`x` is not a word that is known here of ninja");
+}
+
+#[test]
+fn what_only_describes_a_command_has_none_of_its_effects_unless_something_stands_beside_it() {
+    let effects = |line: &str| words(line).effects.len();
+    assert_eq!(effects("make --version"), 0);
+    assert_eq!(effects("make -v --help"), 0);
+    assert_eq!(effects("make"), 1);
+    assert_eq!(effects("make --version test"), 1);
+    assert_eq!(effects("make --version -s"), 1);
+    assert!(!words("make --version -f").doubts.is_empty());
 }

@@ -18,6 +18,7 @@ mod openssl;
 mod ps;
 mod regex;
 mod sed;
+mod sql;
 mod tar;
 mod words;
 mod xargs;
@@ -41,6 +42,8 @@ pub fn embedded(role: Role, code: &Arg, reading: &mut Reading) {
         Role::Sed => sed::read,
         Role::Awk => awk::read,
         Role::Jq => jq::read,
+        Role::Sql => |text, _, reading| sql::read(text, sql::Holder::Server, reading),
+        Role::Sqlite => |text, _, reading| sql::read(text, sql::Holder::File, reading),
         _ => return doubt(reading, code.span, format!("{role} has no reader")),
     };
     let Some(texts) = code.value.alternatives() else {

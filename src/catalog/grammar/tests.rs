@@ -6,6 +6,7 @@ use crate::catalog::Role;
 mod dangers;
 mod languages;
 mod programs;
+mod sql;
 
 /// Asserts that each program of the language is harmless as it stands.
 fn all_harmless(role: Role, programs: &[&str]) {

@@ -231,3 +231,23 @@ fn a_when_that_names_an_option_in_one_of_its_spellings_only_is_refused() {
          option a line of its own",
     );
 }
+
+#[test]
+fn a_set_of_options_is_taken_by_its_name_and_yields_to_what_the_entry_says_itself() {
+    let set = "[[options]]\nname = \"shared\"\nflags = \"-a -b\"\n[options.values]\n\"-n --lines\" = \"plain\"\n";
+    let text = format!("{}{set}", entry("with = \"shared\"\nflags = \"-n\"\n"));
+    let entries = parse_files(&[("x.toml".to_owned(), text)]).unwrap();
+    let options: Vec<String> = entries[0]
+        .options
+        .iter()
+        .map(|o| format!("{:?} {:?}", o.spellings, o.values))
+        .collect();
+    assert_eq!(
+        options,
+        ["[\"-n\"] []", "[\"-a\"] []", "[\"-b\"] []", "[\"--lines\"] [Plain]"]
+    );
+    refused(
+        "with = \"shared\"\n",
+        "x.toml:4: no `[[options]]` of this file has the name `shared`",
+    );
+}

@@ -272,21 +272,54 @@ fn ps_lists_processes_and_with_a_bare_e_shows_environments() {
 fn tar_lists_a_local_archive() {
     assert_eq!(uses(&line("tar tf a.tar")), ["path-read a.tar"]);
     assert_eq!(uses(&line("tar -tzvf a.tgz src/x")), ["path-read a.tgz"]);
+    assert_eq!(uses(&line("tar -t -v -f a.tgz")), ["path-read a.tgz"]);
+    assert_eq!(uses(&line("tar --list --file a.tgz")), ["path-read a.tgz"]);
     assert!(is_harmless(&line("tar tf -")));
+    assert!(is_harmless(&line("tar --version")));
+}
+
+#[test]
+fn tar_says_what_it_packs_and_that_unpacking_may_lose_work() {
+    assert_eq!(
+        uses(&line("tar -czf a.tgz --exclude=target src README.md")),
+        ["path-write a.tgz", "tree-read src", "tree-read README.md"]
+    );
+    assert_eq!(uses(&line("tar cf - -C /home/x .ssh")), ["tree-read /home/x/.ssh"]);
+    let unpacked = line("tar -xzf a.tgz -C out --strip-components=1");
+    assert_eq!(uses(&unpacked), ["path-read a.tgz", "path-write out"]);
+    assert!(unpacked.doubts.is_empty());
+    assert_eq!(unpacked.effects.len(), 1);
+    assert_eq!(unpacked.effects[0].undo, crate::effect::Undo::Lost);
+}
+
+#[test]
+fn tar_with_another_machine_program_list_or_action_is_refused() {
     all_lines_doubted(&[
-        "tar xf a",
-        "tar cf a b",
         "tar tf host:a",
+        "tar xf host:a",
+        "tar cf host:a b",
         "tar tf a --checkpoint-action=exec=id",
         "tar tft a",
         "tar tIf id a",
+        "tar -I id -tf a",
+        "tar --use-compress-program=id -xf a",
+        "tar --rsh-command=id -xf a",
         "tar t",
         "tar",
         "tar ft a",
+        "tar tcf a b",
+        "tar rf a b",
+        "tar cf a -T list",
+        "tar cf a @b",
+        "tar xPf a",
+        "tar xf a --to-command=id",
         "tar --to-command=id -tf a",
+        "tar tf a -F id",
+        "tar -tf",
     ]);
-    assert!(!with("tar tf", &[unknown("")]).doubts.is_empty());
-    assert!(!with("tar tf a", &[several()]).doubts.is_empty());
+    assert!(!with("tar tf a", &[unknown("")]).doubts.is_empty());
+    assert!(!with("tar cf a -C", &[unknown(""), word("b")]).doubts.is_empty());
+    assert!(!with("tar", &[unknown("")]).doubts.is_empty());
 }
 
 #[test]
@@ -295,13 +328,31 @@ fn openssl_prints_certificates() {
         "openssl version -a",
         "openssl x509 -in cert.pem -noout -text -dates",
         "openssl req -in a.csr -noout -subject",
+        "openssl rand -hex 32",
+        "openssl dgst -sha256 -r a b",
+        "openssl sha256 a",
     ]);
+    assert_eq!(uses(&line("openssl dgst -sha256 a")), ["path-read a"]);
+    assert_eq!(
+        uses(&line(
+            "openssl s_client -connect evil.example:443 -servername x -showcerts"
+        )),
+        ["host evil.example"]
+    );
     assert_eq!(uses(&line("openssl x509 -noout -in cert.pem")), ["path-read cert.pem"]);
     all_lines_doubted(&[
         "openssl",
         "openssl x509 -engine ./x",
         "openssl x509 -out f",
         "openssl s_client",
+        "openssl s_client -connect",
+        "openssl s_client -proxy x -connect y:1",
+        "openssl rand -out f 3",
+        "openssl rand -engine ./x 3",
+        "openssl dgst -sign key a",
+        "openssl dgst a -sha256",
+        "openssl dgst -engine ./x a",
+        "openssl enc -aes256 -in a",
         "openssl version -x",
         "openssl x509 -in",
     ]);
