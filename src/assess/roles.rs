@@ -8,7 +8,7 @@ use super::bash::{Gathered, Work};
 use super::seen::Walk;
 use super::{glob, hosts, paths};
 use crate::catalog::{Role, Use};
-use crate::effect::{Action, EffectSpec, Place, Undo};
+use crate::effect::{Action, EffectSpec, Place, Reach, Undo};
 use crate::facts::{Facts, Kind, Tree};
 use crate::place;
 use crate::shell::state::State;
@@ -24,6 +24,7 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
         let arg = &used.arg;
         match used.role {
             Role::Plain | Role::Command => {}
+            Role::Package => package(arg, state, work, gathered),
             Role::PathRead => path(Action::Read, arg, state, work, gathered),
             Role::TreeRead => tree(
                 arg,
@@ -396,6 +397,28 @@ fn program(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
                 gathered.doubt("the directory it runs in is not known", arg.span);
                 gathered.unvouched(text);
             }
+        }
+    }
+}
+
+/// The program of a package: that of the project's own dependencies, or new code from a registry.
+fn package(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let name = arg.value.literal().unwrap_or_default();
+    let is_plain = !name.is_empty() && !name.contains(['/', '@', ':']);
+    let above = state.cwd.iter().flat_map(|cwd| cwd.ancestors());
+    let installed = above
+        .take_while(|dir| is_plain && work.facts.in_project(dir))
+        .map(|dir| dir.join("node_modules/.bin").join(name))
+        .find(|path| work.facts.kind(path) == Kind::File);
+    match installed {
+        Some(path) => gathered.add(paths::execute(&path, work, state.wrote)),
+        None => {
+            let spec = EffectSpec {
+                reach: Reach::New,
+                ..EffectSpec::of(Action::Connect)
+            };
+            gathered.effect(spec, "a registry of packages");
+            gathered.unvouched(name);
         }
     }
 }

@@ -379,7 +379,7 @@ impl<'a> Parser<'a> {
             Role::Sed | Role::Awk | Role::Jq | Role::Find | Role::Sql | Role::Sqlite => {
                 grammar::embedded(role, arg, &mut self.reading)
             }
-            Role::Command => self.inner_command(&[arg], arg.span),
+            Role::Command | Role::Package => self.inner_command(&[arg], arg.span),
             Role::EnvAssign if !is_assignable(&arg.value) => {
                 self.doubt(arg.span, "this is not the plain name of a variable".to_owned());
             }
@@ -516,8 +516,12 @@ impl<'a> Parser<'a> {
         };
         let mut rest = operands;
         for slot in slots {
-            if slot.role == Role::Command && !rest.is_empty() {
-                return self.inner_command(rest, rest[0].span);
+            if let (Role::Command | Role::Package, Some(first)) = (slot.role, rest.first()) {
+                if slot.role == Role::Package {
+                    let arg = (*first).clone();
+                    self.reading.uses.push(Use { role: slot.role, arg });
+                }
+                return self.inner_command(rest, first.span);
             }
             let (taken, left) = rest.split_at(counts.of(slot.times).min(rest.len()));
             for arg in taken {
@@ -678,6 +682,7 @@ fn is_path(role: Role) -> bool {
         | Role::Env
         | Role::EnvAssign
         | Role::Command
+        | Role::Package
         | Role::Shell
         | Role::Code
         | Role::Sed

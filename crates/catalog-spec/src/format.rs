@@ -573,7 +573,9 @@ fn ambiguous(slots: &[Slot], style: Style) -> Option<String> {
     if slots.iter().filter(open).count() > 1 {
         return Some("only one operand may have `*` or `+`, or they cannot be told apart".to_owned());
     }
-    let command = slots.iter().position(|s| s.role == Role::Command)?;
+    let command = slots
+        .iter()
+        .position(|s| matches!(s.role, Role::Command | Role::Package))?;
     if command + 1 != slots.len() || matches!(slots[command].times, Times::Any | Times::Many) {
         return Some("`command` takes all words that are left; write it last, without `*` or `+`".to_owned());
     }

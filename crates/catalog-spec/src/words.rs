@@ -176,6 +176,8 @@ vocabulary! {
         EnvAssign = "env-assign",
         /// The first word of a command that is executed; the rest of the words are its own.
         Command = "command",
+        /// The same, where the first word names a package: what the project has installed, else what is fetched for it.
+        Package = "package",
         /// Shell code that is executed.
         Shell = "code:sh",
         /// Code in another language that is executed.
