@@ -193,7 +193,11 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         false => Action::of(&judgement.ruling.decision),
     };
     let mask = Masker::of_environment();
-    record(&Entry::judged(&answered, &judgement, action, &mask));
+    let mut entry = Entry::judged(&answered, &judgement, action, &mask);
+    if config.log.input {
+        entry.keep_input(&event.call, &mask);
+    }
+    record(&entry);
     process::exit(0)
 }
 
