@@ -255,6 +255,43 @@ fn a_configuration_that_does_not_hold_is_no_decision_for_every_call_and_says_the
     );
 }
 
+/// Where nobody may be asked, a wrong line must not open what a guard or a rule keeps shut.
+#[test]
+fn a_configuration_that_does_not_hold_lets_nothing_through_and_leaves_the_guard_standing() {
+    let home = Home::new();
+    let used = |arguments: &[&str], command: &str| {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": home.project(),
+            "permission_mode": "auto", "tool_name": "Bash", "tool_input": { "command": command },
+        });
+        let output = home.run(arguments, event.to_string().as_bytes());
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("one object");
+        let said = String::from_utf8(output.stderr).expect("text");
+        (
+            answer["hookSpecificOutput"]["permissionDecision"]
+                .as_str()
+                .unwrap_or("none")
+                .to_owned(),
+            said,
+        )
+    };
+    let guard = ["hook", "--early", "--guard", "critical"];
+    fs::write(home.project().join(".countersign.toml"), "low = \"deny\"\n").expect("a file");
+    configure(&home, "[[rule]]\nprogram = \"npm\"\naction = \"deny\"\n");
+    assert_eq!(used(&guard, "rm -rf ~").0, "deny");
+    assert_eq!(
+        used(&["hook", "--early"], "npm test").0,
+        "deny",
+        "the person's own rules hold"
+    );
+    let (answer, said) = used(&guard, "cat README.md");
+    assert_eq!(answer, "none");
+    assert!(said.contains(".countersign.toml:1: `low"), "{said}");
+    configure(&home, "preset = 1\n");
+    assert_eq!(used(&guard, "rm -rf ~").0, "deny");
+    assert_eq!(used(&guard, "cat README.md").0, "none");
+}
+
 #[test]
 fn a_configuration_inside_the_project_does_not_hold() {
     let home = Home::new();

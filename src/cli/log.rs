@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -107,21 +107,11 @@ impl Only {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let dir = own_files::state_dir().context("no home directory is known, so there is no record")?;
     let out = &mut io::stdout().lock();
-    let shown = if args.verify {
+    if args.verify {
         check(&dir, out)
     } else {
         show(&args, &dir, out).with_context(|| format!("the record in {} cannot be shown", dir.display()))
-    };
-    match shown {
-        // Whoever reads has seen enough.
-        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
-        other => other,
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let error = error.downcast_ref::<io::Error>();
-    error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 fn show(args: &Args, dir: &Path, out: &mut impl Write) -> io::Result<ExitCode> {
