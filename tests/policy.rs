@@ -56,6 +56,10 @@ fn configure(home: &Home, text: &str) -> PathBuf {
 }
 
 fn shell(home: &Home, command: &str) -> Answer {
+    asked(home, command).answer
+}
+
+fn asked(home: &Home, command: &str) -> Asked {
     ask(
         home,
         "PermissionRequest",
@@ -63,7 +67,6 @@ fn shell(home: &Home, command: &str) -> Answer {
         "Bash",
         &json!({ "command": command }),
     )
-    .answer
 }
 
 /// One command of each tier: safe, low, medium in the project, medium outside, high, critical.
@@ -219,13 +222,7 @@ fn a_project_that_sets_variables_which_programs_obey_gets_nothing_let_through() 
 fn a_configuration_that_does_not_hold_is_no_decision_for_every_call_and_says_the_line() {
     let home = Home::new();
     let file = configure(&home, "preset = \"calm\"\n[[rule]]\nprogram = \"ls\"\n");
-    let asked = ask(
-        &home,
-        "PermissionRequest",
-        "default",
-        "Bash",
-        &json!({ "command": "true" }),
-    );
+    let asked = asked(&home, "true");
     assert_eq!(asked.answer, Answer::None);
     assert_eq!(
         asked.said,
@@ -238,13 +235,7 @@ fn a_configuration_that_does_not_hold_is_no_decision_for_every_call_and_says_the
     configure(&home, "");
     let project = home.project().join(".countersign.toml");
     fs::write(&project, "[tiers]\nlow = \"alow\"\n").expect("a file");
-    let asked = ask(
-        &home,
-        "PermissionRequest",
-        "default",
-        "Bash",
-        &json!({ "command": "true" }),
-    );
+    let asked = asked(&home, "true");
     assert_eq!(asked.answer, Answer::None);
     assert!(
         asked
