@@ -471,7 +471,9 @@ impl<'a> Parser<'a> {
         let last = self.nodes.len() - 1;
         let mut holding = Vec::new();
         for (level, at) in self.nodes.clone().into_iter().enumerate() {
-            let present = |when: &When| self.present.iter().any(|&(l, id)| l == level && when.concerns(id));
+            let given = |of: &dyn Fn(u32) -> bool| self.present.iter().any(|&(l, id)| l == level && of(id));
+            let present =
+                |when: &When| (when.always() || given(&|id| when.concerns(id))) && !given(&|id| when.yields_to(id));
             let here: Vec<When> = at.whens().filter(present).collect();
             self.reading.effects.extend(here.iter().flat_map(|w| w.effects()));
             if level == last {
@@ -604,8 +606,9 @@ fn is_number(text: &str) -> bool {
     text.len() > 1 && text.bytes().skip(1).all(|b| b.is_ascii_digit())
 }
 
-/// Whether every text that the value can be is listed: `#` lists all numbers, `x*` all that begins with `x`, and `@name`,
-/// `@repo` and `@text` a kind of words.
+/// Whether every text that the value can be is listed: `#` lists all numbers, `x*` all that begins with `x`, `*x` all paths
+/// that end with `x`, and `@name`, `@word`, `@below`, `@repo`, `@image`, `@package` and
+/// `@text` a kind of words.
 fn is_known(known: &str, value: &Value) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let begins = |text: &str| {
@@ -615,8 +618,13 @@ fn is_known(known: &str, value: &Value) -> bool {
     let one = |word: &str, text: &str| match word {
         "#" => number(text),
         "@name" => is_name(text),
+        "@word" => is_word(text),
+        "@below" => is_below(text),
         "@repo" => is_repository(text),
+        "@image" => is_image(text),
+        "@package" => is_package(text),
         "@text" => !text.starts_with('@'),
+        _ if word.starts_with('*') && word.len() > 1 => !text.starts_with(['-', '@']) && text.ends_with(&word[1..]),
         _ => word == text,
     };
     let listed = |text: &String| known.split(' ').any(|word| one(word, text)) || begins(text);
@@ -624,7 +632,7 @@ fn is_known(known: &str, value: &Value) -> bool {
         || match value {
             Value::Literal(text) => listed(text),
             Value::OneOf(texts) => texts.iter().all(listed),
-            Value::Under(_) => false,
+            Value::Under(directory) => known.split(' ').any(|word| word == "@below") && is_below(directory),
             Value::Unknown { prefix, single } => *single && begins(prefix),
         }
 }
@@ -633,6 +641,46 @@ fn is_known(known: &str, value: &Value) -> bool {
 fn is_name(text: &str) -> bool {
     let inside = |b: u8| b.is_ascii_alphanumeric() || b"._/@-".contains(&b);
     !text.is_empty() && !text.starts_with(['-', '@']) && text.bytes().all(inside)
+}
+
+/// A name that can be no path.
+fn is_word(text: &str) -> bool {
+    is_name(text) && !text.starts_with('.') && !text.contains('/')
+}
+
+/// A path that leads to nothing outside the current directory, links apart.
+fn is_below(text: &str) -> bool {
+    let outside = text.starts_with(['/', '-', '@', '~']) || text.contains("://");
+    !text.is_empty() && !outside && text.split('/').all(|part| part != "..")
+}
+
+/// The image of a container that no host stands before, or a host of a public registry.
+fn is_image(text: &str) -> bool {
+    const REGISTRIES: &[&str] = &[
+        "docker.io",
+        "ghcr.io",
+        "quay.io",
+        "gcr.io",
+        "mcr.microsoft.com",
+        "public.ecr.aws",
+        "registry.k8s.io",
+    ];
+    let inside = |b: u8| b.is_ascii_alphanumeric() || b"._/@:-".contains(&b);
+    let public = |first: &str| REGISTRIES.contains(&first) || !first.contains(['.', ':']) && first != "localhost";
+    !text.is_empty()
+        && !text.starts_with(['-', '@', '.', '/'])
+        && text.bytes().all(inside)
+        && text.split_once('/').is_none_or(|(first, _)| public(first))
+}
+
+/// `NAME` or `@SCOPE/NAME`, with a version or without: neither an address nor a path, nor `OWNER/NAME` on a forge.
+fn is_package(text: &str) -> bool {
+    let inside = |b: u8| b.is_ascii_alphanumeric() || b"._@^~-".contains(&b);
+    let name = match text.strip_prefix('@') {
+        Some(scoped) => scoped.split_once('/').map_or("", |(_, name)| name),
+        None => text,
+    };
+    !name.is_empty() && !name.starts_with(['.', '-', '@', '~']) && name.bytes().all(inside)
 }
 
 /// `OWNER/NAME`, which no host can stand before.

@@ -96,9 +96,21 @@ pub struct Slot {
 pub struct When(usize);
 
 impl When {
+    /// Whether it speaks of no option.
+    pub fn always(self) -> bool {
+        word(self.0 + WHEN_OPTIONS) == 0
+    }
+
     /// Whether it speaks of the option with this number.
     pub fn concerns(self, id: u32) -> bool {
         List::new(self.0 + WHEN_OPTIONS, ONE_WORD)
+            .rows()
+            .any(|row| word(row) == id)
+    }
+
+    /// Whether it changes nothing where the option with this number is given too.
+    pub fn yields_to(self, id: u32) -> bool {
+        List::new(self.0 + WHEN_WITHOUT, ONE_WORD)
             .rows()
             .any(|row| word(row) == id)
     }

@@ -161,6 +161,7 @@ impl Writer {
         row.extend(effects);
         row.push(optional_role(when.here));
         row.push(optional_role(when.reads));
+        row.extend(self.list(when.without.iter().map(|&id| vec![number(id)]).collect()));
         row
     }
 }

@@ -54,7 +54,8 @@ pub struct Opt {
     /// Where nothing else is given, the command only says what it is.
     pub describes: bool,
     /// The only values that are understood: `#` for a number, `x*` for what begins with `x`, `@name` for a name or path
-    /// without `:` and `=` that does not begin with `-` or `@`, `@repo` for `OWNER/NAME`, `@text` for any exact text that does not begin with `@`; empty where every value is.
+    /// without `:` and `=` that does not begin with `-` or `@`, `@word` for such a name that is no path, `@below` for a path below the current
+    /// directory, `@repo` for `OWNER/NAME`, `@image` for an image that is not fetched from an unknown host, `@text` for any exact text that does not begin with `@`; empty where every value is.
     pub known: Vec<String>,
 }
 
@@ -72,6 +73,8 @@ pub struct Slot {
 pub struct When {
     /// Indexes into `Entry::options`.
     pub options: Vec<usize>,
+    /// Indexes into `Entry::options` too: where one of these is given, nothing changes.
+    pub without: Vec<usize>,
     /// The operand grammar that replaces the entry's.
     pub operands: Option<Vec<Slot>>,
     /// The role that operands of the roles path-read and tree-visible play instead.
@@ -146,6 +149,7 @@ struct RawCommand {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawWhen {
+    without: Option<Spanned<String>>,
     operands: Option<Spanned<String>>,
     #[serde(rename = "path-read")]
     reads: Option<Spanned<String>>,
@@ -465,22 +469,10 @@ impl Checker<'_, '_> {
     fn whens(&mut self, raw: &RawCommand, options: &[Opt], style: Style) -> Vec<When> {
         let mut whens = Vec::new();
         for (spellings, when) in &raw.when {
-            let mut indexes = Vec::new();
-            for spelling in spellings.get_ref().split_whitespace() {
-                match options.iter().position(|o| o.spellings.iter().any(|s| s == spelling)) {
-                    Some(index) if indexes.contains(&index) => {}
-                    Some(index) => indexes.push(index),
-                    None => {
-                        let message = format!(
-                            "`when` names `{spelling}`, which no option defines; add it to `flags` or `values`"
-                        );
-                        self.source.fault(&spellings.span(), message);
-                    }
-                }
-            }
-            self.complete(spellings, options, &indexes);
+            let without = when.without.as_ref();
             whens.push(When {
-                options: indexes,
+                options: self.named(spellings, options),
+                without: without.map_or_else(Vec::new, |w| self.named(w, options)),
                 operands: when.operands.as_ref().map(|o| self.operands(Some(o), style)),
                 reads: self.one_role(when.reads.as_ref()),
                 here: self.one_role(when.here.as_ref()),
@@ -488,6 +480,24 @@ impl Checker<'_, '_> {
             });
         }
         whens
+    }
+
+    /// Indexes into `options` of those that are named.
+    fn named(&mut self, spellings: &Spanned<String>, options: &[Opt]) -> Vec<usize> {
+        let mut indexes = Vec::new();
+        for spelling in spellings.get_ref().split_whitespace() {
+            match options.iter().position(|o| o.spellings.iter().any(|s| s == spelling)) {
+                Some(index) if indexes.contains(&index) => {}
+                Some(index) => indexes.push(index),
+                None => {
+                    let message =
+                        format!("`when` names `{spelling}`, which no option defines; add it to `flags` or `values`");
+                    self.source.fault(&spellings.span(), message);
+                }
+            }
+        }
+        self.complete(spellings, options, &indexes);
+        indexes
     }
 
     /// A `when` must name an option in all its spellings: a key of `values` that lists several options is found here.

@@ -39,7 +39,7 @@ pub const BIT_GLOBAL: u32 = 1 << 10;
 
 /// An option's row: the spelling; its number (spellings of one option share it) shifted by two, above the two `OPTION_`
 /// bits; the roles of its values, one byte each, plus one, the first in the lowest byte; the
-/// values that are known (a text of words, `#` for a number, `x*` for a beginning, `@name`, `@repo`, `@text`; empty for any). Sorted by spelling.
+/// values that are known (a text of words, `#` for a number, `x*` for a beginning, `*x` for an end, `@name` and its like; empty for any). Sorted by spelling.
 pub const OPTION_WORDS: usize = 4;
 /// The value may be left out.
 pub const OPTION_OPTIONAL: u32 = 1;
@@ -47,14 +47,15 @@ pub const OPTION_OPTIONAL: u32 = 1;
 pub const OPTION_DESCRIBES: u32 = 2;
 
 /// What changes with an option: the options' numbers (a list), whether it has operands of its own, these (a list), the
-/// effects it adds (a list), its `here`, the role that path-read becomes.
+/// effects it adds (a list), its `here`, the role that path-read becomes, the options without which it holds (a list).
 pub const WHEN_OPTIONS: usize = 0;
 pub const WHEN_HAS_OPERANDS: usize = 2;
 pub const WHEN_OPERANDS: usize = 3;
 pub const WHEN_EFFECTS: usize = 5;
 pub const WHEN_HERE: usize = 7;
 pub const WHEN_READS: usize = 8;
-pub const WHEN_WORDS: usize = 9;
+pub const WHEN_WITHOUT: usize = 9;
+pub const WHEN_WORDS: usize = 11;
 
 /// An operand's row: the role's byte and above it the byte of `Times`; the words that are known, as for an option.
 pub const SLOT_WORDS: usize = 2;

@@ -526,6 +526,109 @@ fn an_exact_text_is_known_and_reads_no_file() {
     }
 }
 
+/// Lines that are understood, and lines that are not.
+#[track_caller]
+fn tells(good: &[&str], bad: &[&str]) {
+    for line in good {
+        let doubts = words(line).doubts;
+        assert!(doubts.is_empty(), "{line}: {doubts:?}");
+    }
+    for line in bad {
+        assert!(!words(line).doubts.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn a_word_is_a_name_that_is_no_path() {
+    tells(
+        &["service php8.2-fpm status", "service db@1 status"],
+        &[
+            "service ../x status",
+            "service a/b status",
+            "service .x status",
+            "service $x status",
+        ],
+    );
+}
+
+#[test]
+fn a_path_below_the_current_directory_leads_nowhere_else() {
+    tells(
+        &["pytest tests/x.py::test[a]", "pytest .", "pytest ./a..b/.c"],
+        &[
+            "pytest /tmp/x",
+            "pytest ../x",
+            "pytest a/../../x",
+            "pytest a/..",
+            "pytest @x",
+            "pytest https://x",
+            "pytest a$x",
+        ],
+    );
+    let below = |directory: &str| reading(vec![literal("pytest"), Value::Under(directory.to_owned())]);
+    assert!(below("tests").doubts.is_empty());
+    assert!(!below("/tmp").doubts.is_empty());
+    assert!(!below("..").doubts.is_empty());
+}
+
+#[test]
+fn an_image_stands_behind_no_unknown_host() {
+    tells(
+        &[
+            "docker pull alpine:3",
+            "docker pull owner/x@sha256:ab",
+            "docker pull ghcr.io/owner/x:1",
+        ],
+        &[
+            "docker pull evil.example/x",
+            "docker pull evil:5000/x",
+            "docker pull localhost/x",
+            "docker pull @x",
+            "docker pull $x",
+        ],
+    );
+}
+
+#[test]
+fn a_package_is_one_of_a_registry() {
+    tells(
+        &[
+            "npm view react@^18.0.0",
+            "npm view @types/node@20 versions",
+            "npm view left-pad dist.tarball",
+        ],
+        &[
+            "npm view owner/x",
+            "npm view ./x",
+            "npm view https://x",
+            "npm view x@https://y",
+            "npm view @a/b/c",
+            "npm view @a/b@c/d",
+            "npm view @a",
+            "npm view ~",
+        ],
+    );
+}
+
+#[test]
+fn a_known_ending_is_that_of_a_path() {
+    tells(
+        &["pandoc a.md -o x.html"],
+        &["pandoc a.md -o x.pdf", "pandoc a.md -o @x.html", "pandoc a.md -o x$x"],
+    );
+}
+
+#[test]
+fn a_change_may_yield_to_other_options_and_may_need_none() {
+    let effects = |line: &str| words(line).effects.len();
+    assert_eq!(effects("gzip x"), 0);
+    assert_eq!(effects("gzip -d x"), 1);
+    assert_eq!(effects("gzip -dc x"), 0);
+    assert_eq!(effects("gunzip x"), 1);
+    assert_eq!(effects("gunzip -c x"), 0);
+    understood("gzip -dkc x", &[(Role::PathRead, "x")]);
+}
+
 #[test]
 fn a_number_may_stand_beside_words_that_are_known() {
     understood("ninja -j4 test", &[]);

@@ -65,7 +65,8 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
             while let [word, after @ ..] = rest {
                 rest = after;
                 match (word.value.literal(), after.first()) {
-                    (Some("-in"), Some(file)) if is_one_word(&file.value) => {
+                    // With `:` it may be an address, from which it is fetched.
+                    (Some("-in"), Some(file)) if is_one_word(&file.value) && is_local(&file.value) => {
                         uses(reading, Role::PathRead, file.clone());
                         rest = &after[1..];
                     }
@@ -87,6 +88,11 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
         Some("s_client") => client(program, rest, reading),
         _ => doubt(reading, program.span, "this command of openssl is not known"),
     }
+}
+
+fn is_local(value: &Value) -> bool {
+    let address = |texts: &[String]| texts.iter().any(|text| text.contains(':'));
+    value.alternatives().is_none_or(|texts| !address(texts))
 }
 
 fn is_count_or_form(text: &str) -> bool {

@@ -50,6 +50,9 @@ const PRAGMAS: &str = "collation_list compile_options database_list encoding for
 /// Commands of the `sqlite3` shell that only look, or set how the rest is shown.
 const DOTS: &str = "tables schema fullschema indexes indices databases dbinfo headers header mode width nullvalue timer help show version quit exit";
 
+/// Tables of the `sqlite3` shell that hold what files hold. A condition may stand for their arguments, so no bracket tells them.
+const FILES: &[&str] = &["fsdir", "zipfile"];
+
 /// Names that hold what proves who somebody is.
 const CREDENTIALS: &[&str] = &[
     "pg_authid",
@@ -109,6 +112,9 @@ pub(super) fn read(text: &str, holder: Holder, reading: &mut Reading) -> Result<
     };
     let outcome = match command {
         Some(command) => client(command, holder),
+        None if holder == Holder::File && FILES.iter().any(|name| text.to_ascii_lowercase().contains(name)) => {
+            Err("a table that reads files is not understood".to_owned())
+        }
         None => tokens(text).and_then(|tokens| {
             let mut statements = tokens.split(|token| *token == Token::Sign(b';'));
             statements.try_for_each(|tokens| statement(tokens, holder, reading))

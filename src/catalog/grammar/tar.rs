@@ -31,6 +31,8 @@ struct Given<'a> {
     action: Option<u8>,
     archive: Option<&'a Arg>,
     directory: Option<&'a Arg>,
+    /// A directory holds for the members behind it only: another one was given, or it stands behind a member.
+    moved: bool,
     members: Vec<&'a Arg>,
 }
 
@@ -75,7 +77,10 @@ impl<'a> Given<'a> {
             let mut value = || rest.next().ok_or_else(|| refused("a missing value"));
             match text {
                 "--list" => given.act(b't').map_err(refused)?,
-                "-C" | "--directory" => given.directory = Some(value()?),
+                "-C" | "--directory" => {
+                    given.moved |= given.directory.is_some() || !given.members.is_empty();
+                    given.directory = Some(value()?);
+                }
                 "--file" => given.archive = Some(value()?),
                 _ if FLAGS.contains(&text) || excludes(text) => {}
                 _ if text.starts_with("--") => return Err(refused(&format!("`{text}`"))),
@@ -140,6 +145,7 @@ impl<'a> Given<'a> {
     fn packed(&self, member: &Arg, reading: &mut Reading) {
         let text = member.value.literal().unwrap_or_default();
         match self.directory.map(|directory| directory.value.literal()) {
+            _ if self.moved => doubt(reading, member.span, "tar packs from more than one directory"),
             _ if text.starts_with('@') => doubt(
                 reading,
                 member.span,

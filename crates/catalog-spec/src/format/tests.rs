@@ -23,7 +23,7 @@ fn refused(lines: &str, fault: &str) {
 fn a_good_entry_has_no_faults() {
     let text = entry(
         "flags = \"-a --all\"\noperands = \"plain path-read*\"\neffects = [\"send shared forever\"]\n\
-         [command.values]\n\"-n --lines\" = \"plain=#\"\n[command.when.\"-a\"]\npath-read = \"tree-read\"\n\
+         [command.values]\n\"-n --lines\" = \"plain=#\"\n[command.when.\"-a\"]\npath-read = \"tree-read\"\nwithout = \"-n --lines\"\n\
          [command.examples]\n\"x -a y\" = \"safe\"\n\"x -z\" = \"unproven\"\n",
     );
     let entries = parse_files(&[("x.toml".to_owned(), text)]).unwrap();
@@ -31,9 +31,10 @@ fn a_good_entry_has_no_faults() {
     assert_eq!(entries[0].options.len(), 3);
     assert_eq!(entries[0].operands[1].times, Times::Any);
     assert_eq!(entries[0].whens[0].reads, Some(Role::TreeRead));
+    assert_eq!(entries[0].whens[0].without, [2]);
     assert_eq!(entries[0].examples[0].tier, Some(Tier::Safe));
     assert_eq!(entries[0].examples[1].tier, None);
-    assert_eq!(entries[0].examples[1].line, 13);
+    assert_eq!(entries[0].examples[1].line, 14);
 }
 
 #[test]
