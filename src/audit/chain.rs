@@ -368,7 +368,10 @@ mod tests {
     fn a_log_that_something_else_filled_is_put_aside_and_not_read_through() {
         let dir = tempfile::tempdir().expect("a directory");
         append(dir.path(), r#"{"v":1}"#).expect("a line");
-        let log = OpenOptions::new().write(true).open(dir.path().join(LOG)).expect("the log");
+        let log = OpenOptions::new()
+            .write(true)
+            .open(dir.path().join(LOG))
+            .expect("the log");
         log.set_len(1 << 40).expect("a log of nothing");
         append(dir.path(), r#"{"v":1}"#).expect("a line");
         let [line] = &lines(dir.path())[..] else {
