@@ -407,6 +407,9 @@ fn tree_lands(
     work: &mut Work<'_>,
     gathered: &mut Gathered,
 ) {
+    if !work.seen.look() {
+        return work.too_much(target.span);
+    }
     let facts = work.facts;
     let place_of = |real: &Path| place::of(real, facts, Purpose::Change);
     let usual = place_of(&facts.real(landing));
