@@ -6,7 +6,7 @@ use crate::assess;
 use crate::call::{Call, Input};
 use crate::catalog::environment::{self, EnvRisk};
 use crate::decision::{Allow, Decision};
-use crate::effect::{Assessment, Subject};
+use crate::effect::{Assessment, Step, Subject};
 use crate::facts::Facts;
 use crate::policy::{self, By, Policy, Ruling, Wiring, host_rules};
 use crate::shell::Value;
@@ -36,7 +36,10 @@ pub fn judge(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, fac
         ruling.by = by;
     }
     if let Decision::Allow(Allow::Run(run)) = &mut ruling.decision {
-        run.why = crate::report::summary(&assessment);
+        run.why = match &ruling.by {
+            By::Rule(_) => ruling.by.to_string(),
+            _ => crate::report::summary(&assessment),
+        };
     }
     Judgement { assessment, ruling }
 }
@@ -56,12 +59,15 @@ fn held_back(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<By> 
         Input::Shell { command, .. } => Some(command.as_str()),
         _ => None,
     };
-    let programs: Vec<String> = assessment
-        .steps
+    let texts: Vec<String> = assessment.steps.iter().map(words).collect();
+    let programs: Vec<host_rules::Command> = texts
         .iter()
-        .map(|step| words(step.words.as_slice(), &step.program))
+        .zip(&assessment.steps)
+        .map(|(text, step)| host_rules::Command {
+            text,
+            whole: !step.words.is_empty() && step.words.iter().all(Option::is_some),
+        })
         .collect();
-    let programs: Vec<&str> = programs.iter().map(String::as_str).collect();
     let effects = assessment.steps.iter().flat_map(|step| &step.effects);
     let paths: Vec<&Path> = effects
         .filter_map(|effect| match &effect.subject {
@@ -74,10 +80,10 @@ fn held_back(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<By> 
 }
 
 /// The words of a step as far as they are known.
-fn words(words: &[Option<String>], program: &str) -> String {
-    let known: Vec<&str> = words.iter().map_while(|word| word.as_deref()).collect();
+fn words(step: &Step) -> String {
+    let known: Vec<&str> = step.words.iter().map_while(|word| word.as_deref()).collect();
     if known.is_empty() {
-        program.to_owned()
+        step.program.clone()
     } else {
         known.join(" ")
     }

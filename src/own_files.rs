@@ -42,10 +42,13 @@ pub fn all_dirs() -> Vec<PathBuf> {
 /// # Errors
 /// Besides those of the file system: `dir` belongs to another user, or others may write to it.
 pub fn private_dir(dir: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(dir).is_err() {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    }
-    let metadata = fs::metadata(dir)?;
+    let metadata = match fs::metadata(dir) {
+        Ok(metadata) => metadata,
+        Err(_) => {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+            fs::metadata(dir)?
+        }
+    };
     if !metadata.is_dir() || metadata.uid() != own_uid() || metadata.mode() & 0o022 != 0 {
         let what = format!("{} is not a directory that only you may write to", dir.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));

@@ -294,12 +294,12 @@ fn a_tool_use_is_allowed_denied_asked_about_or_left_alone() {
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"Countersign: understood and harmless"}}"#,
         ),
         (
-            deny("high: `rm` would delete x", true),
-            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"[countersign:policy] high: `rm` would delete x"}}"#,
+            deny("high: `rm` deletes x", true),
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"[countersign:policy] high: `rm` deletes x"}}"#,
         ),
         (
-            Decision::Ask("high: `rm` would delete x".into()),
-            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"Countersign: high: `rm` would delete x"}}"#,
+            Decision::Ask("high: `rm` deletes x".into()),
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"Countersign: high: `rm` deletes x"}}"#,
         ),
         (Decision::None, "{}"),
     ] {

@@ -56,6 +56,10 @@ fn configure(home: &Home, text: &str) -> PathBuf {
 }
 
 fn shell(home: &Home, command: &str) -> Answer {
+    shell_call(home, command).answer
+}
+
+fn shell_call(home: &Home, command: &str) -> Asked {
     ask(
         home,
         "PermissionRequest",
@@ -63,7 +67,6 @@ fn shell(home: &Home, command: &str) -> Answer {
         "Bash",
         &json!({ "command": command }),
     )
-    .answer
 }
 
 /// One command of each tier: safe, low, medium in the project, medium outside, high, critical.
@@ -219,13 +222,7 @@ fn a_project_that_sets_variables_which_programs_obey_gets_nothing_let_through() 
 fn a_configuration_that_does_not_hold_is_no_decision_for_every_call_and_says_the_line() {
     let home = Home::new();
     let file = configure(&home, "preset = \"calm\"\n[[rule]]\nprogram = \"ls\"\n");
-    let asked = ask(
-        &home,
-        "PermissionRequest",
-        "default",
-        "Bash",
-        &json!({ "command": "true" }),
-    );
+    let asked = shell_call(&home, "true");
     assert_eq!(asked.answer, Answer::None);
     assert_eq!(
         asked.said,
@@ -238,13 +235,7 @@ fn a_configuration_that_does_not_hold_is_no_decision_for_every_call_and_says_the
     configure(&home, "");
     let project = home.project().join(".countersign.toml");
     fs::write(&project, "[tiers]\nlow = \"alow\"\n").expect("a file");
-    let asked = ask(
-        &home,
-        "PermissionRequest",
-        "default",
-        "Bash",
-        &json!({ "command": "true" }),
-    );
+    let asked = shell_call(&home, "true");
     assert_eq!(asked.answer, Answer::None);
     assert!(
         asked
@@ -253,6 +244,43 @@ fn a_configuration_that_does_not_hold_is_no_decision_for_every_call_and_says_the
         "{}",
         asked.said
     );
+}
+
+/// Where nobody may be asked, a wrong line must not open what a guard or a rule keeps shut.
+#[test]
+fn a_configuration_that_does_not_hold_lets_nothing_through_and_leaves_the_guard_standing() {
+    let home = Home::new();
+    let used = |arguments: &[&str], command: &str| {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": home.project(),
+            "permission_mode": "auto", "tool_name": "Bash", "tool_input": { "command": command },
+        });
+        let output = home.run(arguments, event.to_string().as_bytes());
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("one object");
+        let said = String::from_utf8(output.stderr).expect("text");
+        (
+            answer["hookSpecificOutput"]["permissionDecision"]
+                .as_str()
+                .unwrap_or("none")
+                .to_owned(),
+            said,
+        )
+    };
+    let guard = ["hook", "--early", "--guard", "critical"];
+    fs::write(home.project().join(".countersign.toml"), "low = \"deny\"\n").expect("a file");
+    configure(&home, "[[rule]]\nprogram = \"npm\"\naction = \"deny\"\n");
+    assert_eq!(used(&guard, "rm -rf ~").0, "deny");
+    assert_eq!(
+        used(&["hook", "--early"], "npm test").0,
+        "deny",
+        "the person's own rules hold"
+    );
+    let (answer, said) = used(&guard, "cat README.md");
+    assert_eq!(answer, "none");
+    assert!(said.contains(".countersign.toml:1: `low"), "{said}");
+    configure(&home, "preset = 1\n");
+    assert_eq!(used(&guard, "rm -rf ~").0, "deny");
+    assert_eq!(used(&guard, "cat README.md").0, "none");
 }
 
 #[test]
@@ -340,8 +368,12 @@ fn policy_show_effective_names_who_set_every_answer_and_every_rule() {
 fn policy_show_names_the_files_and_what_each_sets() {
     let home = Home::new();
     let text = shown(&home, &["policy", "show"]);
-    assert_eq!(text.lines().count(), 2, "{text}");
-    assert!(text.lines().all(|line| line.ends_with(": is not there")), "{text}");
+    let lines: Vec<&str> = text.lines().collect();
+    let [person, project, hint] = lines.as_slice() else {
+        panic!("{text}");
+    };
+    assert!(person.ends_with("config.toml: is not there") && project.ends_with(".countersign.toml: is not there"));
+    assert!(hint.contains("--effective"), "{text}");
     let person = configure(&home, "[tiers]\nlow = \"allow\"\n");
     let text = shown(&home, &["policy", "show"]);
     let expected = format!(

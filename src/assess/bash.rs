@@ -182,10 +182,12 @@ impl Surroundings for Work<'_> {
         let cwd = state.cwd.as_ref().filter(|_| !state.wrote && !state.opaque)?;
         let directory = match plain_words(script)?.as_slice() {
             ["pwd"] => cwd.clone(),
-            ["git", "rev-parse", "--show-toplevel"] => match facts::git::discover(cwd) {
-                Discovery::Repository(found) => found.worktree,
-                Discovery::None | Discovery::Suspicious(_) => return None,
-            },
+            ["git", "rev-parse", "--show-toplevel"] => {
+                match facts::git::discover(&self.facts.real(cwd), &mut facts::git::Found::new()) {
+                    Discovery::Repository(found) => found.worktree,
+                    Discovery::None | Discovery::Suspicious(_) => return None,
+                }
+            }
             _ => return None,
         };
         directory.to_str().map(str::to_owned)

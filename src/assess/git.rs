@@ -9,14 +9,14 @@ use super::paths;
 use crate::catalog::{Role, Use};
 use crate::effect::{Action, EffectSpec, Place, Undo};
 use crate::facts::Facts;
-use crate::facts::git::{self, Discovery, Repository, Snapshot, Surroundings, Tracked, Trust};
+use crate::facts::git::{self, Discovery, Found, Repository, Snapshot, Surroundings, Tracked, Trust};
 use crate::shell::Span;
 use crate::shell::state::State;
 
 /// What one assessment has learned of repositories.
 #[derive(Default)]
 pub struct Cache {
-    found: HashMap<PathBuf, Discovery>,
+    found: Found,
     trusted: HashMap<PathBuf, Trust>,
     /// By the git directory.
     snapshots: HashMap<PathBuf, Option<Snapshot>>,
@@ -45,14 +45,14 @@ impl Cache {
     /// The session's repository, in the working tree that these files are in.
     fn repository_of(&mut self, files: &[PathBuf], facts: &Facts) -> Option<Repository> {
         let own = own_repository(facts, &mut self.found)?;
-        match self.discover(facts.root_of(files.first()?)?) {
+        match self.discover(facts.root_of(files.first()?)?, facts) {
             Discovery::Repository(found) => (found.common_dir == own.common_dir).then_some(found),
             Discovery::None | Discovery::Suspicious(_) => None,
         }
     }
 
-    fn discover(&mut self, start: &Path) -> Discovery {
-        discovered(start, &mut self.found)
+    fn discover(&mut self, start: &Path, facts: &Facts) -> Discovery {
+        git::discover(&facts.real(start), &mut self.found)
     }
 
     fn trust(&mut self, repository: &Repository, facts: &Facts) -> &Trust {
@@ -81,16 +81,9 @@ impl Cache {
     }
 }
 
-fn discovered(start: &Path, found: &mut HashMap<PathBuf, Discovery>) -> Discovery {
-    found
-        .entry(start.to_path_buf())
-        .or_insert_with(|| git::discover(start))
-        .clone()
-}
-
 /// The repository that the session's project is in.
-fn own_repository(facts: &Facts, found: &mut HashMap<PathBuf, Discovery>) -> Option<Repository> {
-    match discovered(facts.project.first()?, found) {
+fn own_repository(facts: &Facts, found: &mut Found) -> Option<Repository> {
+    match git::discover(&facts.real(facts.project.first()?), found) {
         Discovery::Repository(repository) => Some(repository),
         Discovery::None | Discovery::Suspicious(_) => None,
     }
@@ -121,7 +114,7 @@ pub fn check(state: &State, subcommand: &str, span: Span, work: &mut Work<'_>, g
         return refuse("which repository git works in is not known", span, gathered);
     };
     let own = own_repository(work.facts, &mut work.git.found);
-    match work.git.discover(cwd) {
+    match work.git.discover(cwd, work.facts) {
         // No repository: git runs nothing of one, unless an earlier command makes one.
         Discovery::None if !state.wrote => {}
         Discovery::None => refuse("an earlier command may make a repository here", span, gathered),

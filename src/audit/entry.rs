@@ -325,7 +325,7 @@ mod tests {
         entry.time = "T".into();
         let digest = sha256(&[b"Bash\0{\"command\":\"cat  x\"}"]);
         let expected = format!(
-            r#"{{"v":1,"time":"T","event":"PermissionRequest","session":"s","agent":"a","project":"shop","tool":"Bash","mode":"plan","digest":"{digest}","tier":"safe","proven":true,"steps":[{{"program":"cat","tier":"safe","effects":[{{"action":"read","place":"nowhere","target":"file-0"}}]}}],"action":"allow","by":"host_rule","rule":"your own rule in Claude Code's settings asks: Bash(cat *)","took_us":1234}}"#
+            r#"{{"v":1,"time":"T","event":"PermissionRequest","session":"s","agent":"a","project":"shop","tool":"Bash","mode":"plan","digest":"{digest}","tier":"safe","proven":true,"steps":[{{"program":"cat","tier":"safe","effects":[{{"action":"read","place":"nowhere","target":"file-0"}}]}}],"action":"allow","by":"host_rule","rule":"your own ask rule in Claude Code's settings may match: Bash(cat *)","took_us":1234}}"#
         );
         assert_eq!(serde_json::to_string(&entry).expect("JSON"), expected);
         entry.keep_input(&call(), &Masker::default());

@@ -14,7 +14,9 @@ use crate::setup::host::Places;
 
 /// Ends with 0 when everything is in order or only warned about, with 1 when something fails.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Nothing is changed. Ends with status 1 when something fails, else with 0.")]
+#[command(
+    after_help = "Nothing is changed; the two test events of each hook are recorded as any others. Ends with status 1 when something fails, else with 0."
+)]
 pub struct Args {
     /// Print one JSON object
     #[arg(long)]
@@ -38,7 +40,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let failed = findings.iter().any(|finding| finding.mark == Mark::Fail);
     if args.json {
         let listed: Vec<Value> = findings.iter().map(Finding::to_json).collect();
-        println!(
+        say!(
             "{}",
             json!({"version": env!("CARGO_PKG_VERSION"), "ok": !failed, "findings": listed})
         );
@@ -49,8 +51,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
 }
 
 fn print(finding: &Finding) {
-    println!("{:<4}  {}: {}", finding.mark.as_str(), finding.topic, finding.what);
+    say!("{:<4}  {}: {}", finding.mark.as_str(), finding.topic, finding.what);
     if let Some(remedy) = &finding.remedy {
-        println!("      -> {remedy}");
+        say!("      -> {remedy}");
     }
 }

@@ -17,8 +17,8 @@ use crate::facts::Facts;
 use crate::judge::{self, Judgement};
 use crate::own_files;
 use crate::pause::{self, Pause};
+use crate::policy::Wiring;
 use crate::policy::config::{self, Config};
-use crate::policy::{By, Wiring};
 use crate::report;
 use crate::wire::{self, EventKind};
 
@@ -29,7 +29,7 @@ use crate::wire::{self, EventKind};
     Example: countersign explain 'cd src && git log -5'"
 )]
 pub struct Args {
-    /// The command, best in single quotes; several words are joined by blanks
+    /// The command, best in single quotes; of several words each is taken as the shell gives it
     #[arg(required_unless_present = "event", conflicts_with = "event", trailing_var_arg = true)]
     command: Vec<String>,
     /// Explain the event in this file (`-`: standard input)
@@ -43,18 +43,17 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let call = match &args.event {
         Some(path) => captured(path)?,
-        None => typed(&args.command.join(" "))?,
+        None => typed(&joined(&args.command)?)?,
     };
     let facts = Facts::live(call.cwd.as_deref());
     let (config, invalid) = match config::effective(own_files::config_file().as_deref(), &facts.project) {
         Ok(config) => (config, None),
-        Err(invalid) => (Config::default(), Some(invalid.to_string())),
+        Err(invalid) => (Config::default(), Some(invalid)),
     };
     let wiring = Wiring::default();
     let mut judgement = judge::judge(EventKind::PermissionRequest, &call, wiring, &config.policy, &facts);
-    if let Some(why) = invalid {
-        judgement.ruling.decision = Decision::None;
-        judgement.ruling.by = By::Configuration(why);
+    if let Some(invalid) = invalid {
+        judgement.ruling.withdraw(EventKind::PermissionRequest, &invalid);
     }
     let mut out = io::stdout().lock();
     if args.json {
@@ -65,6 +64,19 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         print(&judgement, Paint(colour), &mut out)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// One word is a command as it stands; of several each is quoted again, as the shell had them.
+fn joined(words: &[String]) -> anyhow::Result<String> {
+    let command = match words {
+        [one] => one.clone(),
+        several => several.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    };
+    anyhow::ensure!(
+        !command.trim().is_empty(),
+        "there is no command to explain; give one in single quotes"
+    );
+    Ok(command)
 }
 
 fn captured(path: &PathBuf) -> anyhow::Result<Call> {
@@ -219,13 +231,19 @@ fn words(step: &Step) -> String {
         return visible(&step.program).into_owned();
     }
     let words = step.words.iter().map(|word| match word {
-        Some(text) if text.is_empty() || !text.chars().all(is_plain) => {
-            format!("'{}'", visible(&text.replace('\'', r"'\''")))
-        }
-        Some(text) => visible(text).into_owned(),
+        Some(text) => visible(&quoted(text)).into_owned(),
         None => "…".to_owned(),
     });
     words.collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell would need it.
+fn quoted(text: &str) -> String {
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 fn is_plain(character: char) -> bool {
@@ -301,7 +319,7 @@ impl<'a> JsonStep<'a> {
 mod tests {
     use super::*;
     use crate::effect::{Action, Around, Assessment, Doubt, Effect, EffectSpec};
-    use crate::policy::Ruling;
+    use crate::policy::{By, Ruling};
     use crate::shell::Span;
 
     fn step(words: &[Option<&str>]) -> Step {

@@ -165,7 +165,7 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         once.none(&format!("{why}; see `countersign hook --help`"));
     }
     step_aside_if_off(&once);
-    let mut config = configure(&once);
+    let (mut config, mut invalid) = configure(&once);
     let bytes = read_input(&once);
     let event = match event::read(&bytes) {
         Ok(event) => known.event.get_or_init(|| event),
@@ -177,10 +177,14 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     once.expect(event.kind);
     let _lock = step_aside_for_twin(&once, &bytes, wiring);
     let facts = Facts::live(event.call.cwd.as_deref());
-    if let Err(invalid) = config.tighten(&facts.project) {
-        misconfigured(&once, &invalid);
+    if invalid.is_none() {
+        invalid = config.tighten(&facts.project).err();
     }
-    let judgement = judge(event.kind, &event.call, wiring, &config.policy, &facts);
+    let mut judgement = judge(event.kind, &event.call, wiring, &config.policy, &facts);
+    if let Some(invalid) = invalid {
+        judgement.ruling.withdraw(event.kind, &invalid);
+        once::diagnose(&judgement.ruling.by.to_string());
+    }
     let none = once.none_is_printed_as();
     let line = output(event.kind, Some(&event.call), &judgement.ruling.decision, none);
     once.answer(&line);
@@ -193,7 +197,11 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         false => Action::of(&judgement.ruling.decision),
     };
     let mask = Masker::of_environment();
-    record(&Entry::judged(&answered, &judgement, action, &mask));
+    let mut entry = Entry::judged(&answered, &judgement, action, &mask);
+    if config.log.input {
+        entry.keep_input(&event.call, &mask);
+    }
+    record(&entry);
     process::exit(0)
 }
 
@@ -245,18 +253,18 @@ fn step_aside_if_off(once: &Once) {
     }
 }
 
-fn configure(once: &Once) -> Config {
-    match own_files::config_file().map_or_else(|| Ok(Config::default()), |file| config::read(&file)) {
+/// What the person has set, or the defaults and why it does not hold.
+fn configure(once: &Once) -> (Config, Option<Invalid>) {
+    let Some(file) = own_files::config_file() else {
+        return (Config::default(), None);
+    };
+    match config::read(&file) {
         Ok(config) => {
             once.print_none_as(config.hook.no_decision);
-            config
+            (config, None)
         }
-        Err(invalid) => misconfigured(once, &invalid),
+        Err(invalid) => (Config::default(), Some(invalid)),
     }
-}
-
-fn misconfigured(once: &Once, invalid: &Invalid) -> ! {
-    once.none(&format!("no decision until the configuration is right: {invalid}"))
 }
 
 /// All of standard input, or one byte more than an event may have.

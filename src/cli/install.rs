@@ -77,6 +77,15 @@ impl Target {
             None => Ok(Places::find()?.user_settings()),
         }
     }
+
+    /// The options that name the same file again, with a blank before them.
+    fn options(&self) -> String {
+        match &self.settings {
+            Some(path) => format!(" --settings {}", path.display()),
+            None if self.project => " --project".to_owned(),
+            None => String::new(),
+        }
+    }
 }
 
 pub fn run(args: Args) -> Result<ExitCode> {
@@ -90,22 +99,22 @@ pub fn run(args: Args) -> Result<ExitCode> {
     check(&path, &after)?;
 
     if after == before {
-        println!("Already installed in {}; nothing to change.", path.display());
+        say!("Already installed in {}; nothing to change.", path.display());
         return Ok(ExitCode::SUCCESS);
     }
     if args.target.dry_run {
-        print!("{}", diff(&path, before, &after));
+        say!("{}", diff(&path, before, &after).trim_end());
         return Ok(ExitCode::SUCCESS);
     }
     if asks {
         eprint!("{}", diff(&path, before, &after));
         if !ask("Write this?")? {
-            println!("Nothing was changed.");
+            say!("Nothing was changed.");
             return Ok(ExitCode::SUCCESS);
         }
     }
     let backup = file.replace(&after)?;
-    report(&path, &wanted, backup.as_deref());
+    report(&path, &wanted, backup.as_deref(), &args.target);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -210,23 +219,24 @@ pub fn diff(path: &Path, before: &str, after: &str) -> String {
         .to_string()
 }
 
-fn report(path: &Path, wired: &Entries, backup: Option<&Path>) {
-    println!("Installed in {}:", path.display());
-    println!("  permission prompts: answered by {}", wired.binary);
+fn report(path: &Path, wired: &Entries, backup: Option<&Path>, target: &Target) {
+    say!("Installed in {}:", path.display());
+    say!("  permission prompts: answered by {}", wired.binary);
     if wired.wiring.early {
-        println!("  harmless shell commands: allowed before a prompt is considered");
+        say!("  harmless shell commands: allowed before a prompt is considered");
     }
     if let Some(guard) = wired.wiring.guard {
         let does = if guard.asks { "brought to you" } else { "denied" };
-        println!("  calls of tier {} and above: {does} in every mode", guard.tier);
+        say!("  calls of tier {} and above: {does} in every mode", guard.tier);
     }
     if let Some(backup) = backup {
-        println!("The file as it was: {}", backup.display());
+        say!("The file as it was: {}", backup.display());
     }
     if Path::new(&wired.binary).starts_with(std::env::current_dir().unwrap_or_default()) {
-        println!("Warning: the program lies in the directory you are in. An agent that works here can replace it.");
+        say!("Warning: the program lies in the directory you are in. An agent that works here can replace it.");
     }
-    println!(
-        "Running sessions take it up within seconds. Check with `countersign doctor`, undo with `countersign uninstall`."
+    say!(
+        "Running sessions take it up within seconds. Check with `countersign doctor`, undo with `countersign uninstall{}`.",
+        target.options()
     );
 }

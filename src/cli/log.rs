@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -107,21 +107,11 @@ impl Only {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let dir = own_files::state_dir().context("no home directory is known, so there is no record")?;
     let out = &mut io::stdout().lock();
-    let shown = if args.verify {
+    if args.verify {
         check(&dir, out)
     } else {
         show(&args, &dir, out).with_context(|| format!("the record in {} cannot be shown", dir.display()))
-    };
-    match shown {
-        // Whoever reads has seen enough.
-        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
-        other => other,
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let error = error.downcast_ref::<io::Error>();
-    error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 fn show(args: &Args, dir: &Path, out: &mut impl Write) -> io::Result<ExitCode> {
@@ -231,7 +221,9 @@ fn what(entry: &Entry) -> String {
     if let Some(why) = &entry.why {
         return why.clone();
     }
-    let mut steps: Vec<String> = entry.steps.iter().take(MAX_STEPS).map(step).collect();
+    let tool = entry.tool.as_deref().unwrap_or_default();
+    let steps = entry.steps.iter().take(MAX_STEPS);
+    let mut steps: Vec<String> = steps.map(|of| step(of, tool)).collect();
     let more = entry.steps.len().saturating_sub(MAX_STEPS) + entry.steps_left_out;
     if more > 0 {
         steps.push(format!("{more} more"));
@@ -247,7 +239,8 @@ fn what(entry: &Entry) -> String {
     what
 }
 
-fn step(step: &Step) -> String {
+/// A step of a tool that is no shell is the tool itself, which was named.
+fn step(step: &Step, tool: &str) -> String {
     let effects = step
         .effects
         .iter()
@@ -259,9 +252,10 @@ fn step(step: &Step) -> String {
     if more > 0 {
         effects.push(format!("{more} more"));
     }
-    match effects.is_empty() {
-        true => step.program.clone(),
-        false => format!("{}: {}", step.program, effects.join(", ")),
+    match (step.program == tool, effects.is_empty()) {
+        (true, _) => effects.join(", "),
+        (false, true) => step.program.clone(),
+        (false, false) => format!("{}: {}", step.program, effects.join(", ")),
     }
 }
 
@@ -288,6 +282,12 @@ fn check(dir: &Path, out: &mut impl Write) -> anyhow::Result<ExitCode> {
         writeln!(out, "{}", torn(report.torn))?;
     }
     writeln!(out, "{} in {}", report.summary(), dir.display())?;
+    if !report.faults.is_empty() {
+        writeln!(
+            out,
+            "What is named was changed, added or taken away after it was written. To begin anew, move the files `log*` elsewhere."
+        )?;
+    }
     Ok(match report.faults.is_empty() {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,

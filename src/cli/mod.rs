@@ -1,8 +1,17 @@
 //! One file a subcommand: its arguments and its `run`. Input and output happen here, at the rim.
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+
+/// A line on standard output. Nobody may be reading it any more, which is no reason to leave a change half made.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        use std::io::Write;
+        let _ = writeln!(std::io::stdout(), $($words)*);
+    }};
+}
 
 mod classify;
 mod completions;
@@ -71,6 +80,11 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => completions::run(args),
     };
     result.unwrap_or_else(|error| {
+        let io = error.downcast_ref::<io::Error>();
+        // Who has seen enough is told nothing more.
+        if io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return ExitCode::SUCCESS;
+        }
         eprintln!("countersign: {error:#}");
         ExitCode::FAILURE
     })

@@ -21,6 +21,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let end = args.length.map_or("until `countersign on`".into(), |length| {
         format!("for {}", Length(length))
     });
-    println!("Countersign is off {end}: it gives no opinion, and Claude Code asks as it would without it.");
+    say!(
+        "Countersign is off {end}: it gives no opinion, no guard stops a call, and Claude Code does as it would without it."
+    );
     Ok(ExitCode::SUCCESS)
 }

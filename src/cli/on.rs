@@ -26,6 +26,6 @@ pub fn run(Args {}: Args) -> anyhow::Result<ExitCode> {
         Pause::Unreadable(why) => format!("it was off, since {}", visible(&why)),
     };
     pause::end(&file).with_context(|| format!("{} cannot be removed, so it stays off", file.display()))?;
-    println!("Countersign is on ({before}).");
+    say!("Countersign is on ({before}).");
     Ok(ExitCode::SUCCESS)
 }

@@ -51,6 +51,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let project = config::read_of_project(&path).with_context(doubtful)?;
         write_file(&path, project.as_ref(), &mut out)?;
     }
+    writeln!(out, "`countersign policy show --effective` shows what holds here.")?;
     Ok(ExitCode::SUCCESS)
 }
 

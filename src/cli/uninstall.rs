@@ -28,7 +28,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if file.exists() {
         take_out(&path, &file, args.target.dry_run)?;
     } else {
-        println!("There is no {}; nothing to remove.", path.display());
+        say!("There is no {}; nothing to remove.", path.display());
     }
     let mut own = own_files::all_dirs();
     own.retain(|dir| dir.exists());
@@ -45,14 +45,14 @@ fn take_out(path: &Path, file: &SettingsFile, dry_run: bool) -> Result<()> {
     let before = file.text()?;
     let after = without_ours(file, before).with_context(|| not_json(path))?;
     if after == before {
-        println!("Countersign is not in {}; nothing to remove.", path.display());
+        say!("Countersign is not in {}; nothing to remove.", path.display());
     } else if dry_run {
-        print!("{}", diff(path, before, &after));
+        say!("{}", diff(path, before, &after).trim_end());
     } else {
         let backup = file.replace(&after)?;
-        println!("Removed from {}.", path.display());
+        say!("Removed from {}.", path.display());
         if let Some(backup) = backup {
-            println!("The file as it was: {}", backup.display());
+            say!("The file as it was: {}", backup.display());
         }
     }
     Ok(())
@@ -79,24 +79,24 @@ fn without_ours(file: &SettingsFile, before: &str) -> Result<String> {
 fn purge(own: &[PathBuf], dry_run: bool) -> Result<()> {
     for dir in own {
         if dry_run {
-            println!("Would remove {}", dir.display());
+            say!("Would remove {}", dir.display());
         } else {
             fs::remove_dir_all(dir).with_context(|| format!("{} cannot be removed", dir.display()))?;
-            println!("Removed {}.", dir.display());
+            say!("Removed {}.", dir.display());
         }
     }
     Ok(())
 }
 
 fn remains(own: &[PathBuf], backups: &[PathBuf]) {
-    println!("What remains:");
+    say!("What remains:");
     for dir in own {
-        println!("  {} (remove with `countersign uninstall --purge`)", dir.display());
+        say!("  {} (remove with `countersign uninstall --purge`)", dir.display());
     }
     if let Ok(binary) = program::path() {
-        println!("  {} (remove with `rm`)", binary.display());
+        say!("  {} (remove with `rm`)", binary.display());
     }
     if !backups.is_empty() {
-        println!("  backups beside the settings file, named *.countersign-backup-* (remove with `rm`)");
+        say!("  backups beside the settings file, named *.countersign-backup-* (remove with `rm`)");
     }
 }

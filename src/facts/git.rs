@@ -14,12 +14,14 @@ mod tests;
 mod tracked;
 mod worktrees;
 
-use std::fs::{self, File, Metadata};
+use std::collections::HashMap;
+use std::fs::{self, Metadata, OpenOptions};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::own_files::is_absent;
 use config::{Setting, Weight};
 pub use tracked::{Snapshot, Tracked};
 pub use worktrees::others as worktrees;
@@ -57,18 +59,22 @@ pub struct Repository {
     pub common_dir: PathBuf,
 }
 
-/// Finds the repository as git does: upwards from `start` to the root.
+/// What was found in each directory that was looked at.
+pub type Found = HashMap<PathBuf, Discovery>;
+
+/// Finds the repository as git does: upwards from `start` to the root. `start` has no links on its way; what was `found`
+/// before is not looked at again.
 ///
 /// Where git would pass over a broken `.git` and look further up, or take the directory itself for a bare repository, the answer is
 /// [`Discovery::Suspicious`]. Environment variables that lead git elsewhere are [`trust`]'s to name.
-pub fn discover(start: &Path) -> Discovery {
-    let Ok(start) = fs::canonicalize(start) else {
-        return Discovery::Suspicious(format!("{} cannot be resolved", start.display()));
-    };
+pub fn discover(start: &Path, found: &mut Found) -> Discovery {
+    if !is_searchable(start) {
+        return Discovery::Suspicious(format!("{} cannot be entered", start.display()));
+    }
     for directory in start.ancestors() {
-        match at(directory) {
-            Discovery::None => {}
-            found => return found,
+        let here = found.entry(directory.to_path_buf()).or_insert_with(|| at(directory));
+        if *here != Discovery::None {
+            return here.clone();
         }
     }
     Discovery::None
@@ -77,7 +83,7 @@ pub fn discover(start: &Path) -> Discovery {
 /// What is in this very directory.
 fn at(directory: &Path) -> Discovery {
     let dot_git = directory.join(".git");
-    match fs::metadata(&dot_git) {
+    match fs::symlink_metadata(&dot_git) {
         Ok(metadata) => match git_dir_behind(&dot_git, &metadata) {
             Ok((git_dir, common_dir)) => Discovery::Repository(Repository {
                 worktree: directory.to_owned(),
@@ -86,9 +92,7 @@ fn at(directory: &Path) -> Discovery {
             }),
             Err(why) => Discovery::Suspicious(format!("{}: {why}", dot_git.display())),
         },
-        Err(_) if fs::symlink_metadata(&dot_git).is_ok() => {
-            Discovery::Suspicious(format!("{} cannot be looked at", dot_git.display()))
-        }
+        Err(error) if !is_absent(&error) => Discovery::Suspicious(format!("{} cannot be looked at", dot_git.display())),
         Err(_) if may_be_bare(directory) => {
             Discovery::Suspicious(format!("{} holds the files of a bare repository", directory.display()))
         }
@@ -102,21 +106,25 @@ fn may_be_bare(directory: &Path) -> bool {
     has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
 }
 
-/// The git directory and common directory that a `.git` leads to.
+/// The git directory and common directory that a `.git` leads to, which stands in a directory without links on its way.
 fn git_dir_behind(dot_git: &Path, metadata: &Metadata) -> Result<(PathBuf, PathBuf), String> {
     let git_dir = if metadata.is_dir() {
         dot_git.to_owned()
+    } else if dot_git.is_dir() {
+        fs::canonicalize(dot_git).map_err(|_| "leads nowhere")?
     } else {
         let text = bounded_text(dot_git)?.ok_or("is gone")?;
         let target = text.strip_prefix("gitdir: ").ok_or("is not a git file")?;
-        beside(dot_git, target.trim_end_matches(['\n', '\r']))
+        let target = beside(dot_git, target.trim_end_matches(['\n', '\r']));
+        fs::canonicalize(target).map_err(|_| "leads nowhere")?
     };
-    let git_dir = fs::canonicalize(&git_dir).map_err(|_| "leads nowhere")?;
     let common_dir = match bounded_text(&git_dir.join("commondir"))? {
-        Some(text) => beside(&git_dir.join("commondir"), text.trim_end_matches(['\n', '\r'])),
+        Some(text) => {
+            let target = beside(&git_dir.join("commondir"), text.trim_end_matches(['\n', '\r']));
+            fs::canonicalize(target).map_err(|_| "its common directory leads nowhere")?
+        }
         None => git_dir.clone(),
     };
-    let common_dir = fs::canonicalize(&common_dir).map_err(|_| "its common directory leads nowhere")?;
     if !head_is_valid(&git_dir)?
         || !is_searchable(&common_dir.join("objects"))
         || !is_searchable(&common_dir.join("refs"))
@@ -160,18 +168,20 @@ fn bounded_text(path: &Path) -> Result<Option<String>, String> {
 /// The bytes of a regular file and what the system says of it; `None` if there is none.
 fn bounded(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Metadata)>, String> {
     let unreadable = || format!("{} cannot be read", path.display());
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(format!("{} is not a file", path.display())),
+    // Opening a pipe would wait for a writer.
+    let file = match OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
+        Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let dangling = fs::symlink_metadata(path).is_ok();
             return if dangling { Err(unreadable()) } else { Ok(None) };
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
         Err(_) => return Err(unreadable()),
-    }
-    let file = File::open(path).map_err(|_| unreadable())?;
+    };
     let metadata = file.metadata().map_err(|_| unreadable())?;
+    if !metadata.is_file() {
+        return Err(format!("{} is not a file", path.display()));
+    }
     if metadata.len() > limit {
         return Err(format!("{} is too long", path.display()));
     }

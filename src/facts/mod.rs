@@ -5,6 +5,7 @@
 pub mod git;
 mod roots;
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -53,6 +54,8 @@ pub struct Facts {
     pub settings: Vec<PathBuf>,
     /// What else counts as the project.
     pub roots: Roots,
+    /// Names that were looked at and are no links: nothing changes while a call is judged.
+    pub plain: RefCell<HashSet<PathBuf>>,
 }
 
 /// What a path is.
@@ -124,6 +127,7 @@ impl Facts {
             xdg_config_home,
             settings,
             roots: Roots::default(),
+            plain: RefCell::default(),
         };
         let named = std::env::var_os("CLAUDE_PROJECT_DIR")
             .map(PathBuf::from)
@@ -136,7 +140,7 @@ impl Facts {
 
     /// Makes `root` the project, unless it is `/`, a home or above one.
     pub fn set_project(&mut self, root: &Path) {
-        let real = real_path(root);
+        let real = self.real(root);
         if self.holds_a_home(root) || self.holds_a_home(&real) {
             return;
         }
@@ -224,9 +228,52 @@ impl Facts {
         }
     }
 
-    /// The path with every symbolic link resolved as the kernel does; what does not exist yet keeps its names.
+    /// Follows every link as the kernel does, one name after another, and goes on by names alone where nothing is yet.
+    ///
+    /// The links of `/proc/PID` lead where that process stands, and `/proc/self` is another one for the command: their names
+    /// stay as they are.
     pub fn real(&self, path: &Path) -> PathBuf {
-        real_path(path)
+        if path.as_os_str().len() > MAX_PATH {
+            return crate::place::normalize(path);
+        }
+        // It has no /proc, and its own answer gives every name the case that the file system keeps.
+        if cfg!(target_os = "macos")
+            && let Ok(real) = fs::canonicalize(path)
+        {
+            return real;
+        }
+        let mut real = PathBuf::from("/");
+        let mut left = reversed(path);
+        let mut links = MAX_LINKS;
+        let mut is_there = true;
+        while let Some(name) = left.pop() {
+            if name == ".." {
+                real.pop();
+                is_there = true;
+                continue;
+            }
+            real.push(name);
+            if !is_there || self.plain.borrow().contains(&real) {
+                continue;
+            }
+            match fs::read_link(&real) {
+                Ok(_) if links == 0 || is_of_process(&real) => is_there = false,
+                Ok(target) => {
+                    links -= 1;
+                    real.pop();
+                    if target.is_absolute() {
+                        real = PathBuf::from("/");
+                    }
+                    left.extend(reversed(&target));
+                }
+                // It is there, and no link.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                    self.plain.borrow_mut().insert(real.clone());
+                }
+                Err(_) => is_there = false,
+            }
+        }
+        real
     }
 
     /// Where a bare name is found.
@@ -238,7 +285,7 @@ impl Facts {
             let path = dir.join(name);
             let runs = fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
             if runs {
-                let real = real_path(&path);
+                let real = self.real(&path);
                 return Found::File { path, real };
             }
         }
@@ -288,8 +335,9 @@ impl Facts {
 /// The home directory of this process's user in `/etc/passwd`. A person whom only a directory service knows has none
 /// there; macOS is so, and all its homes are in `/Users`.
 fn home_in_database() -> Option<PathBuf> {
-    let mut text = Vec::new();
     let file = fs::File::open("/etc/passwd").ok()?;
+    let length = file.metadata().ok()?.len().min(MAX_DATABASE);
+    let mut text = Vec::with_capacity(length as usize + 1);
     file.take(MAX_DATABASE).read_to_end(&mut text).ok()?;
     home_of(crate::own_files::own_uid(), &text)
 }
@@ -311,52 +359,6 @@ fn top_level(cwd: &Path) -> PathBuf {
         .find(|dir| dir.join(".git").exists())
         .unwrap_or(cwd)
         .to_path_buf()
-}
-
-/// Follows every link as the kernel does, one name after another, and goes on by names alone where nothing is yet.
-///
-/// The links of `/proc/PID` lead where that process stands, and `/proc/self` is another one for the command: their names
-/// stay as they are.
-fn real_path(path: &Path) -> PathBuf {
-    if path.as_os_str().len() > MAX_PATH {
-        return crate::place::normalize(path);
-    }
-    // It has no /proc, and its own answer gives every name the case that the file system keeps.
-    if cfg!(target_os = "macos")
-        && let Ok(real) = fs::canonicalize(path)
-    {
-        return real;
-    }
-    let mut real = PathBuf::from("/");
-    let mut left = reversed(path);
-    let mut links = MAX_LINKS;
-    let mut is_there = true;
-    while let Some(name) = left.pop() {
-        if name == ".." {
-            real.pop();
-            is_there = true;
-            continue;
-        }
-        real.push(name);
-        if !is_there {
-            continue;
-        }
-        match fs::read_link(&real) {
-            Ok(_) if links == 0 || is_of_process(&real) => is_there = false,
-            Ok(target) => {
-                links -= 1;
-                real.pop();
-                if target.is_absolute() {
-                    real = PathBuf::from("/");
-                }
-                left.extend(reversed(&target));
-            }
-            // It is there, and no link.
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
-            Err(_) => is_there = false,
-        }
-    }
-    real
 }
 
 /// The names of a path, `..` among them, the last first.

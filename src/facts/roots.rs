@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{Facts, git, real_path};
+use super::{Facts, git};
 
 /// The longest settings file that is read, in bytes.
 const MAX_SETTINGS: u64 = 4 * 1024 * 1024;
@@ -60,7 +60,7 @@ impl Facts {
             Ok(inside) => Some(self.home.as_ref()?.join(inside)),
             Err(_) => dir.is_absolute().then_some(dir),
         });
-        let spellings = roots.map(|root| [crate::place::normalize(&root), real_path(&root)]);
+        let spellings = roots.map(|root| [crate::place::normalize(&root), self.real(&root)]);
         spellings
             .filter(|both| !both.iter().any(|root| self.holds_a_home(root)))
             .flatten()

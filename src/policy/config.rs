@@ -34,6 +34,7 @@ pub const PROJECT_FILE: &str = ".countersign.toml";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     pub hook: Hook,
+    pub log: Log,
     pub policy: Policy,
     /// The files that were there, the person's first.
     pub files: Vec<PathBuf>,
@@ -55,10 +56,19 @@ pub struct Hook {
     pub no_decision: NoDecision,
 }
 
+/// `[log]`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Log {
+    /// The input of every call is recorded too, its secrets masked. Default: it is not.
+    pub input: bool,
+}
+
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct PersonFile {
     hook: Hook,
+    log: Log,
     preset: Option<Spanned<String>>,
     tiers: Tiers,
     rule: Vec<Spanned<RuleText>>,
@@ -158,6 +168,7 @@ pub fn read(path: &Path) -> Result<Config, Invalid> {
     let file: PersonFile = source.parse(person_hint)?;
     Ok(Config {
         hook: file.hook,
+        log: file.log,
         policy: source.policy(Owner::Person, file.preset, file.tiers, file.rule)?,
         files: vec![path.to_owned()],
     })
@@ -556,7 +567,7 @@ fn person_hint(why: &str) -> Option<&'static str> {
 }
 
 fn project_hint(why: &str) -> Option<&'static str> {
-    let of_person = why.contains("unknown field `hook`");
+    let of_person = why.contains("unknown field `hook`") || why.contains("unknown field `log`");
     let of_person = of_person.then_some("a project may only tighten, so this belongs in your own config.toml");
     of_person.or_else(|| shared_hint(why))
 }

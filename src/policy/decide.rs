@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use super::config::Policy;
+use super::config::{Invalid, Policy};
 use super::rules::{self, Origin};
 use super::tiers::{Answer, Setter};
 use crate::call::{Call, Input, Mode};
 use crate::decision::{Allow, Decision, Deny, Reason, Run};
-use crate::effect::{Action, Assessment, Effect, Place, Reach, Step, Subject, Tier, Undo};
+use crate::effect::{Action, Assessment, Effect, Place, Reach, Subject, Tier, Undo};
 use crate::facts::Facts;
+use crate::report;
 use crate::risk;
 use crate::wire::EventKind;
 
@@ -39,6 +40,18 @@ pub struct Ruling {
     pub proven: bool,
     /// The steps that a rule has rated other than their effects do: their number from 0, the tier, the rule's place.
     pub rated: Vec<(usize, Tier, Origin)>,
+}
+
+impl Ruling {
+    /// Takes back what a configuration that does not hold must not decide: every answer to a permission prompt, and every
+    /// allow. What a guard or a rule that does hold stops before a call, where nobody may be asked, stays stopped.
+    pub fn withdraw(&mut self, event: EventKind, invalid: &Invalid) {
+        let stops = matches!(self.decision, Decision::Deny(_) | Decision::Ask(_));
+        if event == EventKind::PermissionRequest || !stops {
+            self.decision = Decision::None;
+            self.by = By::Configuration(invalid.to_string());
+        }
+    }
 }
 
 /// What has decided.
@@ -92,7 +105,7 @@ impl fmt::Display for By {
             By::LeavesProject(setter) => write!(f, "it does not stay in the project, which {setter} asks for"),
             By::Rule(origin) => write!(f, "the rule at {origin}"),
             By::Guard(tier) => write!(f, "{tier} and above is stopped by `--guard` in Claude Code's settings"),
-            By::HostRule(rule) => write!(f, "your own rule in Claude Code's settings asks: {rule}"),
+            By::HostRule(rule) => write!(f, "your own ask rule in Claude Code's settings may match: {rule}"),
             By::Configuration(why) => write!(f, "no decision until the configuration is right: {why}"),
             By::ProjectVariable(name) => {
                 write!(
@@ -124,7 +137,8 @@ pub fn decide(
     if let Some(stop) = rules::stop(&policy.rules, call, &assessment.steps, facts) {
         ruling.by = By::Rule(stop.rule.origin.clone());
         ruling.decision = match (stop.denial(), wiring.guard, event) {
-            (Some(reason), ..) => deny(reason.map_or_else(|| worst(assessment), str::to_owned)),
+            (Some(Some(reason)), ..) => deny(reason.to_owned()),
+            (Some(None), ..) => deny(format!("the person's rules forbid this: {}", worst(assessment))),
             (None, Some(_), EventKind::PreToolUse) => {
                 Decision::Ask(format!("a rule of the person asks ({})", stop.rule.origin))
             }
@@ -154,6 +168,11 @@ pub fn decide(
         answer => By::Tier(ruling.tier, answer, setter.clone()),
     };
     let allows = matches!(allowed, By::Tier(_, Answer::Allow | Answer::AllowInProject, _));
+    let lowered = assessment.tier > ruling.tier || !assessment.proven();
+    let allowed = match ruling.rated.first() {
+        Some((_, _, origin)) if allows && lowered => By::Rule(origin.clone()),
+        Some(_) | None => allowed,
+    };
     (ruling.decision, ruling.by) = match (event, wiring.guard) {
         (EventKind::PreToolUse, Some(guard)) if ruling.tier >= guard.tier => {
             (stop(guard, &ruling, assessment), By::Guard(guard.tier))
@@ -251,21 +270,15 @@ fn worst(assessment: &Assessment) -> String {
     let step = assessment.steps.iter().find(|step| step.tier == assessment.tier);
     let doubt = step.and_then(|step| step.doubts.first()).or(assessment.doubts.first());
     match (step, doubt) {
-        (Some(step), _) if !step.effects.is_empty() => format!("`{}` would {}", step.program, deeds(step)),
+        (Some(step), _) if !step.effects.is_empty() => {
+            let mut deeds: Vec<String> = step.effects.iter().map(report::describe).collect();
+            deeds.dedup();
+            format!("`{}` {}", step.program, deeds.join("; "))
+        }
         (_, Some(doubt)) => format!("not understood: {}", doubt.why),
         (Some(step), None) => format!("`{}`", step.program),
         (None, None) => "the call as a whole".into(),
     }
-}
-
-fn deeds(step: &Step) -> String {
-    let deeds = step
-        .effects
-        .iter()
-        .map(|effect| format!("{} {}", effect.spec.action, effect.target));
-    let mut deeds: Vec<String> = deeds.map(|deed| deed.trim_end().to_owned()).collect();
-    deeds.dedup();
-    deeds.join(", ")
 }
 
 #[cfg(test)]

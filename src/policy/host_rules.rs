@@ -160,22 +160,32 @@ fn read_file(path: &Path) -> Result<Settings, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
+/// A simple command.
+#[derive(Clone, Copy, Debug)]
+pub struct Command<'a> {
+    /// Its words joined by blanks, up to the first that is not known.
+    pub text: &'a str,
+    /// Every word is known.
+    pub whole: bool,
+}
+
 /// The first rule that may match a call, as it is written; or why the rules are not known.
 ///
-/// `command` is the text of a shell call. `programs` are its simple commands, wherever they stand, each with all its
-/// words joined by blanks; with none of them known every shell rule may match. `paths` are the absolute paths that the
+/// `command` is the text of a shell call. `programs` are its simple commands, wherever they stand; with none of them
+/// known every shell rule may match. `paths` are the absolute paths that the
 /// call touches, as named and as resolved.
 pub fn may_match(
     known: &AskRules,
     tool: &str,
     command: Option<&str>,
-    programs: &[&str],
+    programs: &[Command<'_>],
     paths: &[&Path],
 ) -> Option<String> {
     if let Some(why) = &known.unknown {
         return Some(format!("settings that cannot be read ({why})"));
     }
-    let commands: Vec<&str> = command.into_iter().chain(programs.iter().copied()).collect();
+    let text = command.map(|text| Command { text, whole: true });
+    let commands: Vec<Command> = text.into_iter().chain(programs.iter().copied()).collect();
     let call = Asked {
         tool,
         is_shell: command.is_some(),
@@ -189,7 +199,7 @@ struct Asked<'a> {
     tool: &'a str,
     is_shell: bool,
     /// Empty where they are not known.
-    commands: &'a [&'a str],
+    commands: &'a [Command<'a>],
     paths: &'a [&'a Path],
 }
 
@@ -215,7 +225,7 @@ impl Asked<'_> {
         let Some(pattern) = specifier else {
             return true;
         };
-        self.commands.is_empty() || self.commands.iter().any(|command| starts_alike(pattern, command))
+        self.commands.is_empty() || self.commands.iter().any(|command| starts_alike(pattern, *command))
     }
 
     fn paths_may_match(&self, specifier: Option<&str>) -> bool {
@@ -244,10 +254,10 @@ const KEYWORDS: [&str; 9] = [
     "case", "coproc", "for", "function", "if", "select", "time", "until", "while",
 ];
 
-/// Whether a rule's first word may be the command's. Without a wildcard in it they must be equal; up to a wildcard
-/// they must start alike. A word that a shell would read differently than it is written, a keyword, and the host's
+/// Whether a rule's first word may be the command's, and the plain words after it stand among the others in this order.
+/// Without a wildcard in it the first words must be equal; up to a wildcard they must start alike. A word that a shell would read differently than it is written, a keyword, and the host's
 /// `field:value`, which looks at other fields of the input, may match anything.
-fn starts_alike(pattern: &str, command: &str) -> bool {
+fn starts_alike(pattern: &str, command: Command<'_>) -> bool {
     let (text, open) = pattern.strip_suffix(":*").map_or((pattern, false), |text| (text, true));
     let first = text.split_whitespace().next().unwrap_or_default();
     let literal = first.split_once(['*', '?']).map_or(first, |(literal, _)| literal);
@@ -256,8 +266,9 @@ fn starts_alike(pattern: &str, command: &str) -> bool {
         return true;
     }
     let whole = literal == first && (first.len() < text.len() || !open);
-    let word = command.split_whitespace().next().unwrap_or_default();
-    [word, base_name(word)].iter().any(|word| {
+    let mut words = command.text.split_whitespace();
+    let word = words.next().unwrap_or_default();
+    let alike = [word, base_name(word)].iter().any(|word| {
         [literal, base_name(literal)].iter().any(|literal| {
             if whole {
                 word == literal
@@ -265,7 +276,14 @@ fn starts_alike(pattern: &str, command: &str) -> bool {
                 word.starts_with(literal)
             }
         })
-    })
+    });
+    // The words that the pattern goes on with, options of the program's own between them.
+    let mut further = text.split_whitespace().skip(1);
+    let stands = |wanted: &str| {
+        let is_plain = wanted.bytes().all(is_plain);
+        !is_plain || words.any(|word| word == wanted || open && word.starts_with(wanted))
+    };
+    alike && (!command.whole || !whole || further.all(stands))
 }
 
 fn base_name(word: &str) -> &str {
@@ -311,9 +329,14 @@ mod tests {
         }
     }
 
+    fn whole(text: &str) -> Command<'_> {
+        Command { text, whole: true }
+    }
+
     fn asks(rule: &str, programs: &[&str]) -> bool {
         let command = programs.join(" && ");
-        may_match(&rules(&[rule]), "Bash", Some(&command), programs, &[]).is_some()
+        let programs: Vec<Command> = programs.iter().copied().map(whole).collect();
+        may_match(&rules(&[rule]), "Bash", Some(&command), &programs, &[]).is_some()
     }
 
     #[test]
@@ -324,19 +347,40 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_matches_by_the_first_word_of_any_simple_command() {
+    fn a_rule_matches_by_its_plain_words_in_any_simple_command() {
         for rule in [
-            "Bash(git push *)",
-            "Bash(git push:*)",
             "Bash(git:*)",
             "Bash(git*)",
             "Bash(git)",
-            "Bash(git status)",
+            "Bash(git log *)",
+            "Bash(git log:*)",
+            "Bash(git lo:*)",
+            "Bash(git * log)",
+            "Bash(git l*)",
         ] {
             assert!(asks(rule, &["cd src", "git log"]), "{rule}");
             assert!(asks(rule, &["/usr/bin/git log"]), "{rule}");
+            assert!(asks(rule, &["git -C . log"]), "{rule}");
             assert!(!asks(rule, &["ls -l", "rg git"]), "{rule}");
         }
+        for rule in [
+            "Bash(git push *)",
+            "Bash(git push:*)",
+            "Bash(git status)",
+            "Bash(git log --all)",
+        ] {
+            assert!(!asks(rule, &["cd src", "git log -5"]), "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_command_with_words_that_are_not_known_may_match_by_its_first() {
+        let cut = Command {
+            text: "git",
+            whole: false,
+        };
+        let asked = |rule: &str| may_match(&rules(&[rule]), "Bash", Some("git $x"), &[cut], &[]);
+        assert!(asked("Bash(git push *)").is_some() && asked("Bash(npm *)").is_none());
     }
 
     #[test]
@@ -378,7 +422,7 @@ mod tests {
     #[test]
     fn the_first_word_of_the_command_itself_counts_too() {
         let rule = rules(&["Bash(timeout *)"]);
-        assert!(may_match(&rule, "Bash", Some("timeout 5 ls"), &["ls"], &[]).is_some());
+        assert!(may_match(&rule, "Bash", Some("timeout 5 ls"), &[whole("ls")], &[]).is_some());
     }
 
     #[test]
@@ -388,7 +432,7 @@ mod tests {
                 &rules(&["Bash(tail *)"]),
                 "Monitor",
                 Some("tail -f x"),
-                &["tail -f x"],
+                &[whole("tail -f x")],
                 &[]
             )
             .is_some()
@@ -399,7 +443,14 @@ mod tests {
     #[test]
     fn a_file_rule_matches_a_shell_call_by_the_paths_it_touches() {
         let touches = |rule: &str, path: &str| {
-            may_match(&rules(&[rule]), "Bash", Some("cat x"), &["cat x"], &[Path::new(path)]).is_some()
+            may_match(
+                &rules(&[rule]),
+                "Bash",
+                Some("cat x"),
+                &[whole("cat x")],
+                &[Path::new(path)],
+            )
+            .is_some()
         };
         for rule in [
             "Read(./.env)",
@@ -449,7 +500,7 @@ mod tests {
     fn the_rule_is_named_as_it_is_written() {
         let known = rules(&["Bash(npm *)", "Bash(git push *)"]);
         assert_eq!(
-            may_match(&known, "Bash", Some("git log"), &["git log"], &[]).as_deref(),
+            may_match(&known, "Bash", Some("git push x"), &[whole("git push x")], &[]).as_deref(),
             Some("Bash(git push *)")
         );
     }
@@ -481,7 +532,13 @@ mod tests {
         }
 
         fn asks(&self) -> Option<String> {
-            may_match(&read(&self.sources()), "Bash", Some("git log"), &["git log"], &[])
+            may_match(
+                &read(&self.sources()),
+                "Bash",
+                Some("git push x"),
+                &[whole("git push x")],
+                &[],
+            )
         }
     }
 

@@ -118,7 +118,10 @@ fn verify_ends_with_0_or_with_1_and_the_line() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         String::from_utf8(output.stdout).expect("UTF-8"),
-        format!("log.jsonl:2: before it, number 2 is missing\nNOT as it was written: 1 fault, 3 lines in {place}\n")
+        format!(
+            "log.jsonl:2: before it, number 2 is missing\nNOT as it was written: 1 fault, 3 lines in {place}\n\
+             What is named was changed, added or taken away after it was written. To begin anew, move the files `log*` elsewhere.\n"
+        )
     );
     fs::write(home.log(), format!("{text}{{\"v\":1,\"ti")).expect("the log");
     let torn = home.ok("log --verify");

@@ -49,6 +49,13 @@ impl Home {
         self.state().join("log.jsonl")
     }
 
+    /// Writes the person's configuration.
+    fn configure(&self, text: &str) {
+        let dir = self.dir.path().join(".config/countersign");
+        fs::create_dir_all(&dir).expect("directories");
+        fs::write(dir.join("config.toml"), text).expect("a configuration");
+    }
+
     /// A program in the project, with this home and nothing of the real environment.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);

@@ -22,7 +22,31 @@ const OF_ENVIRONMENT: &str = "plain words, but secret";
 
 #[test]
 fn no_secret_of_a_call_is_in_the_records_bytes() {
+    leaves_no_secret(&Home::new());
+}
+
+#[test]
+fn nor_is_one_where_the_input_is_recorded_too() {
     let home = Home::new();
+    home.configure("[log]\ninput = true\n");
+    leaves_no_secret(&home);
+}
+
+#[test]
+fn the_input_is_recorded_only_where_that_is_asked_for() {
+    let home = Home::new();
+    home.hook("echo one two");
+    home.configure("[log]\ninput = true\n");
+    home.hook("echo one two");
+    let text = fs::read_to_string(home.log()).expect("the log");
+    let inputs: Vec<bool> = text
+        .lines()
+        .map(|line| line.contains(r#""command":"echo one two""#))
+        .collect();
+    assert_eq!(inputs, [false, true], "{text}");
+}
+
+fn leaves_no_secret(home: &Home) {
     let mut events = Vec::new();
     for secret in SECRETS.iter().chain(&[OF_ENVIRONMENT]) {
         for command in [

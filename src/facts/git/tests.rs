@@ -14,6 +14,12 @@ use tempfile::TempDir;
 use super::config::{self, Weight};
 use super::*;
 
+/// What git would find from here, asked for the first time.
+fn discover(start: &Path) -> Discovery {
+    let real = fs::canonicalize(start).unwrap_or_else(|_| start.to_path_buf());
+    super::discover(&real, &mut Found::new())
+}
+
 mod objects;
 mod tracked;
 

@@ -1,6 +1,6 @@
 use super::super::tiers::{Preset, Table};
 use super::*;
-use crate::effect::{Around, Doubt, EffectSpec};
+use crate::effect::{Around, Doubt, EffectSpec, Step};
 use crate::shell::Span;
 use serde_json::value::RawValue;
 
@@ -213,7 +213,7 @@ fn a_denial_by_the_table_holds_for_every_event() {
             &assessed(Tier::Critical, true),
             Wiring::default(),
         );
-        assert!(matches!(ruling.decision, Decision::Deny(deny) if deny.message.contains("`rm` would delete x")));
+        assert!(matches!(ruling.decision, Decision::Deny(deny) if deny.message.contains("`rm` deletes x")));
     }
 }
 
@@ -285,12 +285,12 @@ fn a_guard_stops_its_tier_and_above_and_names_the_effect() {
             panic!("{tier} is denied");
         };
         assert!(
-            deny.message.contains("`rm` would delete x") && !deny.interrupt,
+            deny.message.contains("`rm` deletes x") && !deny.interrupt,
             "{}",
             deny.message
         );
         let asked = decided(EventKind::PreToolUse, &call, &assessed(tier, true), guard(true));
-        assert!(matches!(asked, Decision::Ask(why) if why.contains("delete x")));
+        assert!(matches!(asked, Decision::Ask(why) if why.contains("deletes x")));
     }
 }
 

@@ -11,8 +11,10 @@ use serde_json::Value;
 
 use super::layers::{Entry, Layer, ours};
 use super::{Findings, Given};
+use crate::effect::Tier;
 use crate::escape::visible;
 use crate::pause::Pause;
+use crate::policy::{config, tiers};
 use crate::setup::host::{self, PERMISSION_REQUEST, PRE_TOOL_USE};
 use crate::setup::selftest::{self, Answer};
 use crate::setup::{process, wiring};
@@ -208,6 +210,14 @@ fn has_ask_rules(layers: &[Layer]) -> bool {
     layers.iter().any(|layer| rules(layer).is_some_and(|count| count > 0))
 }
 
+/// The configuration lets nothing through, or does not hold.
+fn allows_nothing(given: &Given) -> bool {
+    let config = config::effective(given.config.as_deref(), &given.roots);
+    config.map_or(true, |config| {
+        config.policy.table.answer(Tier::Safe).0 >= tiers::Answer::Ask
+    })
+}
+
 /// Sends two events through the entry as the host would.
 pub fn answers(entry: &Entry, layers: &[Layer], given: &Given, findings: &mut Findings) {
     let place = entry.place();
@@ -228,6 +238,10 @@ pub fn answers(entry: &Entry, layers: &[Layer], given: &Given, findings: &mut Fi
                 format!("{harmless} keeps its prompt, as Countersign is switched off"),
             );
         }
+        Ok(Answer::NoOpinion) if allows_nothing(given) => findings.ok(
+            "answer",
+            format!("{harmless} keeps its prompt, as the configuration asks, or until it is right"),
+        ),
         Ok(Answer::NoOpinion) if has_ask_rules(layers) => findings.warn(
             "answer",
             format!("{harmless} keeps its prompt, perhaps by an ask rule of yours"),

@@ -203,7 +203,7 @@ fn configured(given: &Given, findings: &mut Findings) {
         Pause::Unreadable(why) => {
             findings.fail(
                 "pause",
-                format!("{why}; until then every call keeps its prompt"),
+                format!("{why}; until then nothing is let through, and no guard stops a call"),
                 "run `countersign on`",
             );
         }
@@ -211,10 +211,7 @@ fn configured(given: &Given, findings: &mut Findings) {
     match config::effective(given.config.as_deref(), &given.roots) {
         Ok(_) => {}
         Err(invalid) => {
-            let what = format!(
-                "{}; until then every call keeps its prompt",
-                visible(&invalid.to_string())
-            );
+            let what = format!("{}; until then nothing is let through", visible(&invalid.to_string()));
             findings.fail("config", what, "mend the file or remove it");
         }
     }
