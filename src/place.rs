@@ -80,7 +80,7 @@ pub fn normalize(path: &Path) -> PathBuf {
 
 /// Whether a file of this name holds a secret wherever it is.
 pub fn secret_file_name(name: &str) -> bool {
-    let name = name.to_lowercase();
+    let name = folded(name);
     let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
     let is_public = |text: &str| {
         [
@@ -652,10 +652,21 @@ const SYSTEM: &[&str] = &[
 fn names(path: &Path) -> Vec<String> {
     path.components()
         .filter_map(|component| match component {
-            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+            Component::Normal(name) => Some(folded(&name.to_string_lossy())),
             _ => None,
         })
         .collect()
+}
+
+/// The name as a file system that ignores case compares it, and one that ignores what does not show.
+fn folded(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
+    let shows = |c: &char| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let plain: String = name.chars().filter(shows).collect();
+    // By way of capitals, for some letters are another's small one, as `\u{17f}` is an `s`.
+    plain.to_uppercase().to_lowercase()
 }
 
 fn is_secret(names: &[&str]) -> bool {
@@ -677,6 +688,10 @@ fn is_secret(names: &[&str]) -> bool {
             .contains(name)
         };
         return of_process && rest.iter().any(secret) || ["kcore", "kmem", "keys", "key-users"].contains(process);
+    }
+    // What containers are given.
+    if names.starts_with(&["run", "secrets"]) || names.starts_with(&["var", "run", "secrets"]) {
+        return true;
     }
     if let ["etc", rest @ ..] = names {
         let top = rest.first().copied().unwrap_or_default();
@@ -751,6 +766,9 @@ fn in_project(path: &Path, inside: &[&str], facts: &Facts, purpose: Purpose) -> 
                 "attributes",
                 "commondir",
                 "alternates",
+                // A rebase that goes on runs what its list says.
+                "rebase-merge",
+                "git-rebase-todo",
             ]
             .contains(name)
         });

@@ -1,7 +1,7 @@
 //! The hook process around a judge that fails, is slow, or runs twice. Has a `main` of its own: it starts itself with
 //! such a judge, whose standard output no test harness may touch.
 
-use std::io::Write;
+use std::io::{PipeReader, PipeWriter, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -18,6 +18,7 @@ use countersign::judge::Judgement;
 use countersign::policy::{By, Policy, Ruling, Wiring};
 use countersign::wire::EventKind;
 use countersign::wire::once::Once;
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process};
 
 const ALLOW: &str =
@@ -125,7 +126,7 @@ fn main() {
 }
 
 fn run_all() {
-    let tests: [(&str, fn()); 13] = [
+    let tests: [(&str, fn()); 14] = [
         (
             "a_second_answer_is_silence_and_the_end",
             a_second_answer_is_silence_and_the_end,
@@ -152,6 +153,10 @@ fn run_all() {
             "what_comes_after_the_answer_ends_at_the_deadline_and_answers_nothing_more",
             what_comes_after_the_answer_ends_at_the_deadline,
         ),
+        (
+            "an_answer_that_nobody_takes_does_not_hold_the_process",
+            an_answer_that_nobody_takes_does_not_hold_the_process,
+        ),
         ("one_of_two_twins_answers", one_of_two_twins_answers),
         (
             "different_events_do_not_wait_for_each_other",
@@ -175,13 +180,18 @@ fn run_all() {
 
 /// A child with such a judge, its event given whole.
 fn start(home: &Path, line: &str, event: &str, host: &str) -> Child {
+    start_to(Stdio::piped(), home, line, event, host)
+}
+
+/// The same, with its answer going there.
+fn start_to(stdout: Stdio, home: &Path, line: &str, event: &str, host: &str) -> Child {
     let mut child = Command::new(std::env::current_exe().expect("this program"))
         .args(line.split_whitespace())
         .env_clear()
         .env("HOME", home)
         .env("CLAUDE_PID", host)
         .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
+        .stdout(stdout)
         .stderr(Stdio::piped())
         .spawn()
         .expect("a child");
@@ -322,6 +332,37 @@ fn what_comes_after_the_answer_ends_at_the_deadline() {
         ("{\"answer\":1}\n", "", Some(0))
     );
     assert!(started.elapsed() >= Duration::from_secs(1));
+}
+
+/// A pipe that is full, and its end to read from.
+fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().expect("a pipe");
+    fcntl_setfl(&writer, OFlags::NONBLOCK).expect("a pipe that does not wait");
+    while writer.write(&[0; 4096]).is_ok() {}
+    fcntl_setfl(&writer, OFlags::empty()).expect("a pipe that waits");
+    (reader, writer)
+}
+
+/// Whether it is the judge or the watchdog that waits for a reader.
+fn an_answer_that_nobody_takes_does_not_hold_the_process() {
+    let home = home();
+    let (_reader, writer) = full_pipe();
+    let lines = ["takes-half-a-second --deadline 1", "takes-five-seconds --deadline 1"];
+    let started = Instant::now();
+    let children = lines.map(|line| {
+        let stdout = writer.try_clone().expect("its end").into();
+        start_to(stdout, home.path(), line, "PermissionRequest", line)
+    });
+    for mut child in children {
+        let status = loop {
+            match child.try_wait().expect("a child") {
+                Some(status) => break status.code(),
+                None if started.elapsed() > Duration::from_millis(4500) => child.kill().expect("its end"),
+                None => thread::sleep(Duration::from_millis(10)),
+            }
+        };
+        assert_eq!(status, Some(0));
+    }
 }
 
 fn a_second_answer_is_silence_and_the_end() {

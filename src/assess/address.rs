@@ -63,6 +63,9 @@ pub fn read(text: &str) -> Result<Address<'_>, &'static str> {
         Some(_) => return Err("the address has a port that is no number"),
         None => None,
     };
+    if authority.contains('[') && !host.contains(':') {
+        return Err("the address holds a name in brackets, where only a number may be");
+    }
     if host.is_empty() {
         return Err("the address names no host");
     }
@@ -185,6 +188,7 @@ mod tests {
             "https://docs.rs:99999/",
             "https://docs.rs:80:80/",
             "https://[::1]x/",
+            "https://[docs.rs]/",
             "https://{docs,fresh}.rs/",
             "https://docs.rs;x/",
             "javascript:alert(1)",

@@ -8,6 +8,7 @@ use super::{files, roles, secrets, web};
 use crate::call::{self, Text};
 use crate::catalog;
 use crate::effect::{Action, EffectSpec, Reach, Undo};
+use crate::shell::Span;
 use crate::shell::state::State;
 
 /// Keys under which an argument is code.
@@ -33,8 +34,9 @@ const ADDRESS: &[&str] = &["endpoint", "href", "link", "uri", "uris", "url", "ur
 /// Parts of the keys under which an argument is a path, a relative one too.
 const PATH: &[&str] = &["cwd", "dir", "file", "folder", "path"];
 
-/// At most this many addresses in one text are looked at.
+/// At most this many addresses in one text are looked at, and at most so many bytes of each.
 const MAX_ADDRESSES: usize = 64;
+const MAX_ADDRESS: usize = 4096;
 
 /// A longer text is no line for a shell, in bytes.
 const MAX_LINE: usize = 16 * 1024;
@@ -52,6 +54,9 @@ pub fn judge(text: &Text, action: Action, state: &State, work: &mut Work<'_>, ga
 }
 
 fn one(argument: &Text, action: Action, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    if !work.seen.look() {
+        return work.too_much(Span::default());
+    }
     let (key, text) = (argument.key.to_lowercase(), argument.text.as_str());
     if let Some(kind) = secrets::find(text) {
         secrets::shown(&format!("{kind} in an argument"), gathered);
@@ -77,6 +82,9 @@ fn one(argument: &Text, action: Action, state: &State, work: &mut Work<'_>, gath
         web::fetch(text, state, work, gathered);
     } else {
         for address in addresses(text) {
+            if address.len() > MAX_ADDRESS - 4 {
+                work.too_much(Span::default());
+            }
             web::fetch(address, state, work, gathered);
         }
     }
@@ -115,7 +123,7 @@ fn addresses(text: &str) -> Vec<&str> {
     starts
         .take(MAX_ADDRESSES)
         .map(|start| {
-            let rest = &text[start..];
+            let rest = beginning(&text[start..]);
             let ends = |c: char| c.is_whitespace() || "\"'`<>(){}[]".contains(c);
             match start {
                 0 if !rest.contains(char::is_whitespace) => rest,
@@ -123,6 +131,12 @@ fn addresses(text: &str) -> Vec<&str> {
             }
         })
         .collect()
+}
+
+/// As much of a text as is looked at as an address.
+fn beginning(text: &str) -> &str {
+    let end = (0..=MAX_ADDRESS.min(text.len())).rfind(|&at| text.is_char_boundary(at));
+    &text[..end.unwrap_or_default()]
 }
 
 fn is_path(key: &str, text: &str) -> bool {
@@ -230,6 +244,18 @@ mod tests {
         );
         assert_eq!(addresses("file:/etc/passwd"), ["file:/etc/passwd"]);
         assert_eq!(addresses("a: //b"), [""; 0]);
+    }
+
+    #[test]
+    fn an_address_is_looked_at_up_to_a_length() {
+        let text = "x".repeat(50_000) + &"://\u{e9}".repeat(50_000);
+        let found = addresses(&text);
+        assert_eq!(found.len(), MAX_ADDRESSES);
+        assert!(
+            found
+                .iter()
+                .all(|address| address.len() > MAX_ADDRESS - 4 && address.len() <= MAX_ADDRESS)
+        );
     }
 
     #[test]

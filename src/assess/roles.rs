@@ -8,9 +8,9 @@ use super::bash::{Gathered, Work};
 use super::seen::Walk;
 use super::{glob, hosts, paths};
 use crate::catalog::{Role, Use};
-use crate::effect::{Action, EffectSpec, Place, Reach, Undo};
+use crate::effect::{Action, EffectSpec, Place, Reach, Subject, Undo};
 use crate::facts::{Facts, Kind, Tree};
-use crate::place;
+use crate::place::{self, Purpose};
 use crate::shell::state::State;
 use crate::shell::{Arg, Value};
 
@@ -203,8 +203,7 @@ pub struct Entered<'a> {
 impl Entered<'_> {
     fn directory(self, name: &OsStr) -> bool {
         let name = name.to_string_lossy();
-        let restored = [".git", "node_modules", "target", ".venv"].contains(&name.as_ref());
-        !restored && (self.hidden || !self.names.is_empty() || !name.starts_with('.'))
+        !is_restored(&name) && (self.hidden || !self.names.is_empty() || !name.starts_with('.'))
     }
 
     fn file(self, path: &Path) -> bool {
@@ -219,6 +218,11 @@ impl Entered<'_> {
             self.names.iter().any(fits)
         }
     }
+}
+
+/// Directories of a repository or of dependencies, whose files are not the person's own.
+fn is_restored(directory: &str) -> bool {
+    [".git", "node_modules", "target", ".venv"].contains(&directory)
 }
 
 /// The patterns of which a file of a walk must fit one. One that is not known fits every file; `!x` only leaves out.
@@ -368,17 +372,86 @@ fn into_directory(target: &Arg, uses: &[Use], state: &State, work: &mut Work<'_>
     let Some(dir) = target.value.literal().and_then(|text| located(text, state)) else {
         return;
     };
-    if work.facts.kind(&dir) != Kind::Directory {
-        return;
-    }
-    let sources = uses
-        .iter()
-        .filter(|used| matches!(used.role, Role::PathRead | Role::TreeRead | Role::PathDelete));
-    for source in sources.flat_map(|used| used.arg.value.alternatives().unwrap_or_default()) {
-        if let Some(name) = Path::new(source).file_name() {
-            one_path(Action::Write, &dir.join(name), target, state, work, gathered);
+    let is_there = work.facts.kind(&dir) == Kind::Directory;
+    for used in uses {
+        if !matches!(used.role, Role::PathRead | Role::TreeRead | Role::PathDelete) {
+            continue;
+        }
+        for source in used.arg.value.alternatives().unwrap_or_default() {
+            let inside = Path::new(source)
+                .file_name()
+                .filter(|_| is_there)
+                .map(|name| dir.join(name));
+            if let Some(inside) = &inside {
+                one_path(Action::Write, inside, target, state, work, gathered);
+            }
+            // Whether a directory lands inside of the one that is there or on it, an option or a last `/.` decides.
+            if used.role == Role::TreeRead
+                && let Some(source) = located(source, state)
+            {
+                for landing in inside.iter().chain([&dir]) {
+                    tree_lands(&source, landing, target, state, work, gathered);
+                }
+            }
         }
     }
+}
+
+/// A directory is copied with all that is below it, and each file lands at a name of its own: on what is there, or where
+/// the name has a meaning.
+fn tree_lands(
+    source: &Path,
+    landing: &Path,
+    target: &Arg,
+    state: &State,
+    work: &mut Work<'_>,
+    gathered: &mut Gathered,
+) {
+    if !work.seen.look() {
+        return work.too_much(target.span);
+    }
+    let facts = work.facts;
+    let place_of = |real: &Path| place::of(real, facts, Purpose::Change);
+    let usual = place_of(&facts.real(landing));
+    let skip =
+        |dir: &Path| usual == Place::Scratch && is_restored(&dir.file_name().unwrap_or_default().to_string_lossy());
+    let tree = facts.tree(source, &skip);
+    work.seen.walked(tree.files.len() + tree.links.len());
+    if tree.cut {
+        return gathered.doubt("there is more below this directory than is looked through", target.span);
+    }
+    if state.wrote && was_written(source, work) {
+        gathered.doubt("an earlier command may have put files into what is copied", target.span);
+    }
+    // The files of a directory stand together, so where it really is, is asked once for all of them.
+    let mut directory: Option<(&Path, PathBuf)> = None;
+    for file in tree.files.iter().chain(&tree.links).chain(&tree.skipped) {
+        let (Some(parent), Some(name), Ok(below)) = (file.parent(), file.file_name(), file.strip_prefix(source)) else {
+            continue;
+        };
+        let lands = landing.join(below);
+        if directory.as_ref().is_none_or(|(known, _)| *known != parent) {
+            directory = lands.parent().map(|above| (parent, facts.real(above)));
+        }
+        let means_more = directory
+            .as_ref()
+            .is_some_and(|(_, real)| place_of(&real.join(name)) != usual);
+        if means_more || facts.exists(&lands) {
+            one_path(Action::Write, &lands, target, state, work, gathered);
+        }
+    }
+}
+
+/// Whether an earlier step wrote to this path, below it or above it.
+fn was_written(path: &Path, work: &Work<'_>) -> bool {
+    let path = place::normalize(path);
+    let is_near = |other: &Path| other.starts_with(&path) || path.starts_with(other);
+    let effects = work.steps.iter().flat_map(|step| &step.effects);
+    let mut written = effects.filter(|effect| effect.spec.action == Action::Write);
+    written.any(|effect| match &effect.subject {
+        Subject::Path { named, real } => is_near(named) || is_near(real),
+        _ => false,
+    })
 }
 
 fn program(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {

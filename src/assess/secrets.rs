@@ -148,6 +148,10 @@ fn assigned(bytes: &[u8], at: usize) -> Option<&'static str> {
         return looks_real(password).then_some("a password in an address");
     }
     let before = &bytes[at.saturating_sub(64)..at];
+    // The first of a row of signs was asked already.
+    if before.last() == Some(&bytes[at]) {
+        return None;
+    }
     // `==` compares, and a prefix such as `b` or `r` may stand before a quote.
     let start = after.iter().position(|b| !b" \t=brf\\".contains(b))?;
     let value = match &after[start..] {

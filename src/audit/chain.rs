@@ -9,7 +9,8 @@
 //! and carries the SHA-256 of what was left in `torn`.
 //!
 //! Who cannot have the lock within 20 ms writes a file of its own, `log-sibling-*.jsonl`, with its own chain of one
-//! line. A log of 8 MiB is renamed to `log-000001.jsonl` and so on, and the chain goes on in a new one.
+//! line. A log of 8 MiB is renamed to `log-000001.jsonl` and so on, and the chain goes on in a new one; so is a log whose
+//! last MiB holds the end of no line.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -32,6 +33,9 @@ pub const ROTATE_AT: u64 = 8 * 1024 * 1024;
 /// How long the lock is waited for, and how often it is tried.
 const WAIT: Duration = Duration::from_millis(20);
 const BETWEEN_TRIES: Duration = Duration::from_micros(500);
+
+/// How far from its end a log is looked at for a whole line, in bytes: about what is read within [`WAIT`].
+const MAX_TAIL: u64 = 1024 * 1024;
 
 /// The length of `log.head`: twenty digits, a blank, the hash, a line break.
 const HEAD_BYTES: usize = 20 + 1 + 64 + 1;
@@ -89,7 +93,8 @@ pub fn append(dir: &Path, body: &str) -> io::Result<()> {
     let mut log = open_private(&path, OpenOptions::new().append(true).create(true))?;
     let mut length = log.metadata().map_err(named(&path))?.len();
     let tail = Tail::of(&log, length).map_err(named(&path))?;
-    if length >= ROTATE_AT && tail.torn.is_none() && !tail.is_open {
+    let is_full = length >= ROTATE_AT && tail.torn.is_none() && !tail.is_open;
+    if is_full || tail.is_buried {
         let kept = files::next_rotated(dir)?;
         fs::rename(&path, &kept).map_err(named(&kept))?;
         log = open_private(&path, OpenOptions::new().append(true).create_new(true))?;
@@ -275,7 +280,10 @@ fn is_hash(text: &str) -> bool {
 }
 
 /// How a log ends.
+#[derive(Default)]
 struct Tail {
+    /// The last whole line, if there is one, is further from the end than is looked; what follows it is not ours.
+    is_buried: bool,
     last: Option<Link>,
     /// The SHA-256 of what stands after the last whole line, if anything does.
     torn: Option<String>,
@@ -295,6 +303,12 @@ impl Tail {
             let mut ends = std::iter::once(bytes.len()).chain(breaks);
             let whole = ends.find_map(|end| Some((end, Closing::read(&bytes[..end])?)));
             if whole.is_none() && start > 0 {
+                if window >= MAX_TAIL {
+                    return Ok(Tail {
+                        is_buried: true,
+                        ..Tail::default()
+                    });
+                }
                 window *= 16;
                 continue;
             }
@@ -304,6 +318,7 @@ impl Tail {
             };
             let torn = rest.filter(|rest| !rest.is_empty());
             return Ok(Tail {
+                is_buried: false,
                 last,
                 torn: torn.map(|torn| sha256(&[torn])),
                 is_open: rest.is_none(),
@@ -347,6 +362,23 @@ mod tests {
         );
         assert_eq!((second.0.link.number, &second.0.prev), (2, &first.link.hash));
         assert_eq!(sha256(&[&second.1.as_bytes()[..second.0.hashed]]), second.0.link.hash);
+    }
+
+    #[test]
+    fn a_log_that_something_else_filled_is_put_aside_and_not_read_through() {
+        let dir = tempfile::tempdir().expect("a directory");
+        append(dir.path(), r#"{"v":1}"#).expect("a line");
+        let log = OpenOptions::new()
+            .write(true)
+            .open(dir.path().join(LOG))
+            .expect("the log");
+        log.set_len(1 << 40).expect("a log of nothing");
+        append(dir.path(), r#"{"v":1}"#).expect("a line");
+        let [line] = &lines(dir.path())[..] else {
+            panic!("one line")
+        };
+        assert_eq!(Closing::read(line.as_bytes()).expect("its end").link.number, 2);
+        assert!(dir.path().join("log-000001.jsonl").exists());
     }
 
     #[test]

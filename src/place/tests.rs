@@ -69,7 +69,37 @@ fn secrets_are_known_by_the_directory_they_lie_in() {
             "/proc/12/fd/3",
             "/proc/self/root/etc/hosts",
             "/proc/kcore",
+            "/run/secrets/db",
+            "/var/run/secrets/kubernetes.io/serviceaccount/token",
         ],
+    );
+}
+
+#[test]
+fn names_are_compared_as_file_systems_do_that_fold_letters() {
+    all(
+        Look,
+        Secret,
+        &[
+            "/home/dev/.\u{17f}sh/x",
+            "/home/dev/app/.en\u{200d}v",
+            "/home/dev/.AW\u{17f}/x",
+        ],
+    );
+    all(
+        Change,
+        Startup,
+        &[
+            "/home/dev/.ba\u{17f}hrc",
+            "/home/dev/app/.g\u{200c}it/hooks/x",
+            "/home/dev/app/.CLAUDE/x",
+        ],
+    );
+    all(Change, BecomesCode, &["/home/dev/app/.hu\u{17f}\u{212a}y/pre-commit"]);
+    all(
+        Change,
+        Project,
+        &["/home/dev/app/stra\u{df}e.txt", "/home/dev/app/\u{fc}ber.md"],
     );
 }
 

@@ -20,6 +20,8 @@ const GRACE: libc::c_uint = 1;
 static CLAIMED: AtomicBool = AtomicBool::new(false);
 /// The answer has left the process.
 static GIVEN: AtomicBool = AtomicBool::new(false);
+/// An answer that was being written had the time of the grace.
+static WAITED: AtomicBool = AtomicBool::new(false);
 /// What is said when the time has passed.
 static LATE: AtomicPtr<Late> = AtomicPtr::new(ptr::null_mut());
 
@@ -62,7 +64,8 @@ pub fn start(limit: Duration) -> io::Result<()> {
     unsafe {
         let action = action.assume_init_mut();
         action.sa_sigaction = handler as libc::sighandler_t;
-        action.sa_flags = libc::SA_RESTART;
+        // What the handler itself writes may wait for a reader too, and the timer has to end that.
+        action.sa_flags = libc::SA_RESTART | libc::SA_NODEFER;
         libc::sigemptyset(&raw mut action.sa_mask);
         if libc::sigaction(libc::SIGALRM, &raw const *action, ptr::null_mut()) != 0 {
             return Err(io::Error::last_os_error());
@@ -80,12 +83,16 @@ pub fn start(limit: Duration) -> io::Result<()> {
 }
 
 extern "C" fn at_deadline(_: libc::c_int) {
-    if GIVEN.load(Ordering::SeqCst) {
+    // SAFETY: `alarm` takes any number and touches no memory.
+    let is_due = unsafe { libc::alarm(GRACE) } == 0;
+    let claimed = claim();
+    // Where the claim is lost, an answer is just being written. It has the time of the grace, for a pipe that nobody
+    // reads may be full; a signal that came before the timer's does not count.
+    if GIVEN.load(Ordering::SeqCst) || !claimed && is_due && WAITED.swap(true, Ordering::SeqCst) {
         // SAFETY: it runs nothing of this process any more.
         unsafe { libc::_exit(0) }
     }
-    // Where the claim is lost, an answer is just being written.
-    if claim() {
+    if claimed {
         // SAFETY: the pointer is null or from `prepare`, which never frees what it points to.
         if let Some(late) = unsafe { LATE.load(Ordering::SeqCst).as_ref() } {
             write(libc::STDOUT_FILENO, &late.answer);
@@ -93,8 +100,6 @@ extern "C" fn at_deadline(_: libc::c_int) {
         }
         given();
     }
-    // SAFETY: `alarm` takes any number and touches no memory.
-    unsafe { libc::alarm(GRACE) };
 }
 
 /// A reader that is gone is no error: nobody is left to tell.

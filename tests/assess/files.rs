@@ -52,6 +52,44 @@ fn a_directory_that_a_tool_makes_again_costs_time_only() {
 }
 
 #[test]
+fn a_directory_that_is_copied_lands_file_by_file() {
+    let machine = Machine::new();
+    machine.write("kit/new.txt", "");
+    machine.write("kit/notes.txt", "");
+    machine.write("other/kit/new.txt", "mine\n");
+    all(
+        &machine,
+        "low",
+        &["cp -r kit fresh", "cp -r src fresh", "mkdir fresh && cp -r kit/. fresh"],
+    );
+    all(
+        &machine,
+        "high",
+        &["cp -r kit other", "cp -r kit/. .", "cp -aT kit .", "cp -r -t other kit"],
+    );
+    machine.write("model/.claude/settings.json", "{}");
+    all(&machine, "high", &["cp -r model fresh"]);
+    all(
+        &machine,
+        "critical",
+        &[
+            "cp -r model/. .",
+            "cp -RT model .",
+            "cp -r model/. ~",
+            "cd model && cp -r . ..",
+        ],
+    );
+    all(
+        &machine,
+        "unproven",
+        &[
+            "echo {} > kit/.claude && cp -r kit/. fresh",
+            "cp -r src copy; cp -r copy/. fresh",
+        ],
+    );
+}
+
+#[test]
 fn removing_the_project_or_what_holds_it_is_critical() {
     all(
         &Machine::new(),

@@ -108,6 +108,20 @@ fn hooks_are_run_by_what_changes_and_not_by_what_looks() {
 }
 
 #[test]
+fn the_list_of_a_rebase_is_a_program() {
+    let machine = Machine::new();
+    all(
+        &machine,
+        "critical",
+        &[
+            "mkdir .git/rebase-merge",
+            "echo 'exec id' > .git/rebase-merge/git-rebase-todo",
+            "cp -r src .git/rebase-merge",
+        ],
+    );
+}
+
+#[test]
 fn what_loses_work_or_leaves_the_machine_is_high_or_worse() {
     let machine = Machine::new();
     all(

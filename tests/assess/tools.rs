@@ -143,3 +143,22 @@ fn a_rule_that_names_a_host_cannot_vouch_for_what_is_more_than_a_connection() {
         );
     }
 }
+
+#[test]
+fn of_more_arguments_than_are_looked_at_the_rest_may_be_anything() {
+    let machine = Machine::new();
+    let summary = |count: usize| {
+        let paths: Vec<String> = (0..count).map(|n| format!("/usr/share/{n}")).collect();
+        let input = format!("{{\"paths\":{paths:?}}}");
+        let case = Case {
+            tool: "mcp__files__read",
+            verdict: "",
+            input: &input,
+            why: "",
+        };
+        judged(&machine, &case)
+    };
+    let (few, many) = (summary(100), summary(20_000));
+    assert_ne!(few.0, many.0);
+    assert!(many.0.contains("high"), "{many:?}");
+}

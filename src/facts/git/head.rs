@@ -73,6 +73,11 @@ impl Head {
         Some(Some(found))
     }
 
+    /// How long the object of this name is, in bytes; `None` where the repository does not have it.
+    pub fn length(&self, name: &Name) -> Option<u64> {
+        self.store.length(name)
+    }
+
     fn tree(&mut self, name: &Name) -> Option<Rc<[u8]>> {
         let read = || self.store.read("tree", name).map(Rc::from);
         self.trees.entry(*name).or_insert_with(read).clone()

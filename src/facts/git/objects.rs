@@ -21,6 +21,9 @@ const MAX_CHAIN: usize = 256;
 /// The most packs that are searched.
 const MAX_PACKS: usize = 256;
 
+/// So many packed bytes hold the longest code of a block and the first bytes of an object, which say how long it is.
+const MAX_HEADER: usize = 512;
+
 /// An object's name. A SHA-1 fills the first 20 bytes, the rest is 0.
 pub type Name = [u8; 32];
 
@@ -94,31 +97,57 @@ impl Store {
 
     /// The content of the object of this kind and name; `None` where it is not here, too large, or not what it says.
     pub fn read(&self, kind: &str, name: &Name) -> Option<Vec<u8>> {
-        let (found, content) = self.loose(name).or_else(|| {
-            let packs = self
-                .packs
-                .get_or_init(|| packs(&self.directory.join("pack"), self.format));
-            packs.iter().find_map(|pack| pack.read(name))
-        })?;
+        let packed = || self.packs().iter().find_map(|pack| pack.read(name));
+        let (found, content) = self.loose(name).or_else(packed)?;
         (found == kind && self.format.name_of(kind, &content) == *name).then_some(content)
     }
 
-    fn loose(&self, name: &Name) -> Option<(&'static str, Vec<u8>)> {
+    /// How long the object of this name is, in bytes, by what stands at its beginning; `None` where it is not here.
+    pub fn length(&self, name: &Name) -> Option<u64> {
+        let loose = || {
+            let mut start = [0; MAX_HEADER];
+            let file = File::open(self.loose_path(name)).ok()?;
+            let read = file.read_at(&mut start, 0).ok()?;
+            let (_, length, _) = header(&beginning(&start[..read]))?;
+            Some(length as u64)
+        };
+        loose().or_else(|| self.packs().iter().find_map(|pack| pack.length_of(name)))
+    }
+
+    fn packs(&self) -> &[Pack] {
+        self.packs
+            .get_or_init(|| packs(&self.directory.join("pack"), self.format))
+    }
+
+    fn loose_path(&self, name: &Name) -> PathBuf {
         let hex: String = name[..self.format.length()]
             .iter()
             .map(|b| format!("{b:02x}"))
             .collect();
-        let path = self.directory.join(&hex[..2]).join(&hex[2..]);
-        let (bytes, _) = super::bounded(&path, MAX_OBJECT as u64).ok()??;
+        self.directory.join(&hex[..2]).join(&hex[2..])
+    }
+
+    fn loose(&self, name: &Name) -> Option<(&'static str, Vec<u8>)> {
+        let (bytes, _) = super::bounded(&self.loose_path(name), MAX_OBJECT as u64).ok()??;
         let mut object = decompress_to_vec_zlib_with_limit(&bytes, MAX_OBJECT).ok()?;
-        let end = object.iter().take(32).position(|b| *b == 0)?;
-        let header = std::str::from_utf8(&object[..end]).ok()?;
-        let (kind, length) = header.split_once(' ')?;
-        let kind = KINDS.iter().flatten().find(|k| **k == kind)?;
-        let length: usize = length.parse().ok()?;
-        object.drain(..=end);
+        let (kind, length, header) = header(&object)?;
+        object.drain(..header);
         (object.len() == length).then_some((kind, object))
     }
+}
+
+/// The kind and length that a loose object says, and the length of that.
+fn header(object: &[u8]) -> Option<(&'static str, usize, usize)> {
+    let end = object.iter().take(32).position(|b| *b == 0)?;
+    let header = std::str::from_utf8(&object[..end]).ok()?;
+    let (kind, length) = header.split_once(' ')?;
+    let kind = KINDS.iter().flatten().find(|k| **k == kind)?;
+    Some((kind, length.parse().ok()?, end + 1))
+}
+
+/// What packed bytes, of which the end is missing, begin with.
+fn beginning(packed: &[u8]) -> Vec<u8> {
+    decompress_to_vec_zlib_with_limit(packed, MAX_HEADER).unwrap_or_else(|cut| cut.output)
 }
 
 /// The kinds by their number in a pack.
@@ -241,6 +270,19 @@ impl Pack {
         Some((kind, content))
     }
 
+    fn length_of(&self, name: &Name) -> Option<u64> {
+        let entry = self.entry(self.offset_of(name)?)?;
+        if let Base::Whole(_) = entry.base {
+            return Some(entry.size as u64);
+        }
+        let mut start = [0; MAX_HEADER];
+        let read = self.data.read_at(&mut start, entry.packed_at).ok()?;
+        let delta = beginning(&start[..read]);
+        let mut delta = Bytes(&delta);
+        delta.number()?;
+        delta.number()
+    }
+
     /// What stands at an offset, before its packed bytes.
     fn entry(&self, offset: u64) -> Option<Entry> {
         let mut header = [0; 64];
@@ -258,12 +300,15 @@ impl Pack {
             NAME_DELTA => Base::Named(self.format.read(header.take(self.format.length())?)?),
             _ => Base::Whole(KINDS[usize::from(kind)]?),
         };
-        let size = usize::try_from(size).ok().filter(|size| *size <= MAX_OBJECT)?;
+        let size = usize::try_from(size).ok()?;
         let packed_at = offset + (length - header.0.len()) as u64;
         Some(Entry { size, base, packed_at })
     }
 
     fn unpack(&self, entry: &Entry) -> Option<Vec<u8>> {
+        if entry.size > MAX_OBJECT {
+            return None;
+        }
         // What does not shrink grows by a few bytes a block.
         let most = entry.size + entry.size / 32 + 1024;
         let there = usize::try_from(self.length.checked_sub(entry.packed_at)?).unwrap_or(most);

@@ -58,8 +58,8 @@ impl Snapshot {
 
     /// What git holds of each of these files, named by absolute paths.
     ///
-    /// Stricter than git: where a filter stands between a file and its content, a file whose times do not tell counts as
-    /// changed.
+    /// Stricter than git: where a filter stands between a file and its content, line ends included, a file counts as
+    /// changed if that made it longer or shorter, or if its times do not tell.
     pub fn files(&mut self, paths: &[PathBuf]) -> Vec<Tracked> {
         let names: Vec<Option<Vec<u8>>> = paths.iter().map(|path| self.relative(path)).collect();
         let mut staged: HashMap<&[u8], Option<index::Entry>> = names.iter().flatten().map(|n| (&n[..], None)).collect();
@@ -118,8 +118,14 @@ impl Snapshot {
         if entry.mode != mode {
             return Some(Tracked::Changed);
         }
+        // A filter that the file went through on its way in may have kept only a part of it.
+        let is_whole = || file.is_symlink() || self.head.length(&entry.name) == Some(file.size());
         if self.is_settled(&entry, &file) {
-            return Some(Tracked::Unchanged);
+            return Some(if is_whole() {
+                Tracked::Unchanged
+            } else {
+                Tracked::Changed
+            });
         }
         // Git writes size 0 for a file whose times it could not rely on.
         if entry.size != 0 && u64::from(entry.size) != file.size() {

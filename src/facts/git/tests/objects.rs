@@ -95,6 +95,11 @@ fn every_object_is_read_as_git_reads_it() {
                     store.read(kind, &parsed).as_ref() == Some(content),
                     "{hash}, {packing}: {kind} {name}"
                 );
+                assert_eq!(
+                    store.length(&parsed),
+                    Some(content.len() as u64),
+                    "{packing}: {kind} {name}"
+                );
                 let other = if kind == "tree" { "commit" } else { "tree" };
                 assert_eq!(store.read(other, &parsed), None);
             }

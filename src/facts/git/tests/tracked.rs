@@ -168,6 +168,23 @@ fn flags_directories_and_odd_indexes_prove_nothing() {
 }
 
 #[test]
+fn what_a_filter_leaves_out_is_not_held() {
+    let lab = Lab::new();
+    lab.git("repo", &["config", "filter.strip.clean", "head -n 1"]);
+    lab.write("repo/.gitattributes", "*.book filter=strip\n");
+    lab.write("repo/one.book", "code\n");
+    lab.write("repo/two.book", "code\noutput of an hour\n");
+    lab.git("repo", &["add", "."]);
+    lab.git("repo", &["commit", "-qm", "Second"]);
+    for _ in 0..2 {
+        lab.settle("repo");
+        assert_eq!(tracked_in(&lab, "repo/one.book"), Unchanged);
+        assert_eq!(tracked_in(&lab, "repo/two.book"), Changed);
+        lab.git("repo", &["gc", "-q"]);
+    }
+}
+
+#[test]
 fn a_conflict_is_a_change() {
     let lab = Lab::new();
     lab.git("repo", &["checkout", "-qb", "topic"]);
