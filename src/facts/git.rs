@@ -68,7 +68,7 @@ pub type Found = HashMap<PathBuf, Discovery>;
 /// Where git would pass over a broken `.git` and look further up, or take the directory itself for a bare repository, the answer is
 /// [`Discovery::Suspicious`]. Environment variables that lead git elsewhere are [`trust`]'s to name.
 pub fn discover(start: &Path, found: &mut Found) -> Discovery {
-    if !is_searchable(start) {
+    if !found.contains_key(start) && !is_searchable(start) {
         return Discovery::Suspicious(format!("{} cannot be entered", start.display()));
     }
     for directory in start.ancestors() {
@@ -171,11 +171,8 @@ fn bounded(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Metadata)>, Strin
     // Opening a pipe would wait for a writer.
     let file = match OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let dangling = fs::symlink_metadata(path).is_ok();
-            return if dangling { Err(unreadable()) } else { Ok(None) };
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
+        // A link that leads nowhere is nothing to git either.
+        Err(error) if is_absent(&error) => return Ok(None),
         Err(_) => return Err(unreadable()),
     };
     let metadata = file.metadata().map_err(|_| unreadable())?;

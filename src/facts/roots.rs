@@ -35,8 +35,14 @@ impl Facts {
     /// The nearest root of the project at or above a path.
     pub fn root_of(&self, path: &Path) -> Option<&Path> {
         let worktrees = self.roots.worktrees.get_or_init(|| self.worktrees());
-        nearest(self.project.iter().chain(worktrees), path)
-            .or_else(|| nearest(self.roots.added.get_or_init(|| self.added()).iter(), path))
+        let added = || self.roots.added.get_or_init(|| self.added());
+        nearest(self.project.iter().chain(worktrees), path).or_else(|| {
+            if of_system(path) {
+                None
+            } else {
+                nearest(added().iter(), path)
+            }
+        })
     }
 
     /// Whether a path is in the project, by its components.
@@ -66,6 +72,13 @@ impl Facts {
             .flatten()
             .collect()
     }
+}
+
+/// What the system keeps here is nobody's project, whatever was added.
+fn of_system(path: &Path) -> bool {
+    ["/usr", "/bin", "/sbin", "/lib", "/etc"]
+        .iter()
+        .any(|dir| path.starts_with(dir))
 }
 
 fn nearest<'a>(roots: impl Iterator<Item = &'a PathBuf>, path: &Path) -> Option<&'a Path> {
