@@ -380,14 +380,14 @@ fn a_home_counts_whatever_the_variable_says() {
         ..Facts::default()
     };
     // The person's home is at an uncommon place, and HOME hides it.
-    let hidden = facts("/work/app/fake", Some("/srv/people/dev"));
+    let hidden = facts("/srv/app/fake", Some("/srv/people/dev"));
     for (path, purpose, place) in [
         ("/srv/people/dev/.aws/config", Look, Secret),
         ("/srv/people/dev/.bashrc", Change, Startup),
         ("/srv/people/dev/letter", Look, Home),
         ("/srv/People/Dev/.AWS/config", Look, Secret),
         ("/srv/people/dev/.cache/x", Look, Cache),
-        ("/work/app/fake/.aws/config", Look, Secret),
+        ("/srv/app/fake/.aws/config", Look, Secret),
     ] {
         assert_eq!(of(Path::new(path), &hidden, purpose), place, "{path}");
     }
