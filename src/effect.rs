@@ -2,7 +2,7 @@
 //!
 //! `assess` makes effects, `risk` rates them; nothing else does either.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use catalog_spec::{Action, EffectSpec, Place, Reach, Tier, Undo};
 
@@ -33,6 +33,23 @@ pub enum Subject {
     },
     /// Lower case, without a port.
     Host(String),
+}
+
+impl Subject {
+    /// The path as written and as it is once every link is followed.
+    pub fn paths(&self) -> Option<[&Path; 2]> {
+        match self {
+            Subject::Path { named, real } => Some([named, real]),
+            Subject::Host(_) | Subject::None => None,
+        }
+    }
+
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            Subject::Host(host) => Some(host),
+            Subject::Path { .. } | Subject::None => None,
+        }
+    }
 }
 
 impl Effect {

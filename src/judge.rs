@@ -6,7 +6,7 @@ use crate::assess;
 use crate::call::{Call, Input};
 use crate::catalog::environment::{self, EnvRisk};
 use crate::decision::{Allow, Decision};
-use crate::effect::{Assessment, Step, Subject};
+use crate::effect::{Assessment, Step};
 use crate::facts::Facts;
 use crate::policy::{self, By, Policy, Ruling, Wiring, host_rules};
 use crate::shell::Value;
@@ -69,13 +69,7 @@ fn held_back(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<By> 
         })
         .collect();
     let effects = assessment.steps.iter().flat_map(|step| &step.effects);
-    let paths: Vec<&Path> = effects
-        .filter_map(|effect| match &effect.subject {
-            Subject::Path { named, real } => Some([named.as_path(), real.as_path()]),
-            Subject::Host(_) | Subject::None => None,
-        })
-        .flatten()
-        .collect();
+    let paths: Vec<&Path> = effects.filter_map(|effect| effect.subject.paths()).flatten().collect();
     host_rules::may_match(&rules, &call.tool, command, &programs, &paths).map(By::HostRule)
 }
 

@@ -1042,13 +1042,8 @@ impl<'a> Work<'a> {
     }
 
     fn is_inside(&self, effect: &Effect) -> bool {
-        let in_project = |path: &PathBuf| self.facts.in_project(path);
-        match &effect.subject {
-            Subject::Path { named, real } => {
-                effect.spec.place != Place::Secret && in_project(named) && in_project(real)
-            }
-            Subject::Host(_) | Subject::None => false,
-        }
+        let in_project = |paths: [&Path; 2]| paths.iter().all(|path| self.facts.in_project(path));
+        effect.spec.place != Place::Secret && effect.subject.paths().is_some_and(in_project)
     }
 
     /// Runs what a command runs, in the state of the shell that runs it.

@@ -8,7 +8,7 @@ use super::bash::{Gathered, Work};
 use super::seen::Walk;
 use super::{glob, hosts, paths};
 use crate::catalog::{Role, Use};
-use crate::effect::{Action, EffectSpec, Place, Reach, Subject, Undo};
+use crate::effect::{Action, EffectSpec, Place, Reach, Undo};
 use crate::facts::{Facts, Kind, Tree};
 use crate::place::{self, Purpose};
 use crate::shell::state::State;
@@ -448,9 +448,11 @@ fn was_written(path: &Path, work: &Work<'_>) -> bool {
     let is_near = |other: &Path| other.starts_with(&path) || path.starts_with(other);
     let effects = work.steps.iter().flat_map(|step| &step.effects);
     let mut written = effects.filter(|effect| effect.spec.action == Action::Write);
-    written.any(|effect| match &effect.subject {
-        Subject::Path { named, real } => is_near(named) || is_near(real),
-        _ => false,
+    written.any(|effect| {
+        effect
+            .subject
+            .paths()
+            .is_some_and(|paths| paths.into_iter().any(is_near))
     })
 }
 

@@ -12,7 +12,7 @@
 //! line. A log of 8 MiB is renamed to `log-000001.jsonl` and so on, and the chain goes on in a new one; so is a log whose
 //! last MiB holds the end of no line.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
@@ -85,20 +85,18 @@ pub fn sha256(parts: &[&[u8]]) -> String {
 pub fn append(dir: &Path, body: &str) -> io::Result<()> {
     private_dir(dir)?;
     let head_path = dir.join(HEAD);
-    let head = open_private(&head_path, OpenOptions::new().write(true).create(true))?;
+    let (head, _) = open_private(&head_path, OpenOptions::new().write(true).create(true))?;
     if !has_lock(&head).map_err(named(&head_path))? {
         return append_beside(dir, body);
     }
     let path = dir.join(LOG);
-    let mut log = open_private(&path, OpenOptions::new().append(true).create(true))?;
-    let mut length = log.metadata().map_err(named(&path))?.len();
+    let (mut log, mut length) = open_private(&path, OpenOptions::new().append(true).create(true))?;
     let tail = Tail::of(&log, length).map_err(named(&path))?;
     let is_full = length >= ROTATE_AT && tail.torn.is_none() && !tail.is_open;
     if is_full || tail.is_buried {
         let kept = files::next_rotated(dir)?;
         fs::rename(&path, &kept).map_err(named(&kept))?;
-        log = open_private(&path, OpenOptions::new().append(true).create_new(true))?;
-        length = 0;
+        (log, length) = open_private(&path, OpenOptions::new().append(true).create_new(true))?;
     }
     let before = later(tail.last, read_head(&head));
     let (mut line, link) = closed(body, before.as_ref(), tail.torn.as_deref());
@@ -113,7 +111,7 @@ pub fn append(dir: &Path, body: &str) -> io::Result<()> {
 fn append_beside(dir: &Path, body: &str) -> io::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let path = files::sibling(dir, process::id(), now.as_nanos());
-    let file = open_private(&path, OpenOptions::new().append(true).create_new(true))?;
+    let (file, _) = open_private(&path, OpenOptions::new().append(true).create_new(true))?;
     let (line, _) = closed(body, None, None);
     write(&file, 0, &line).map_err(named(&path))
 }
@@ -172,6 +170,10 @@ pub fn could_append(dir: &Path) -> io::Result<()> {
 
 /// Opens a file of the record: a regular one of this user, and no link to another.
 pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    Ok(opened(path, options)?.0)
+}
+
+fn opened(path: &Path, options: &mut OpenOptions) -> io::Result<(File, Metadata)> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let options = options.read(true).custom_flags(flags.bits().cast_signed());
     let file = options.open(path).map_err(|error| match error.raw_os_error() {
@@ -185,17 +187,17 @@ pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     if metadata.uid() != own_uid() {
         return Err(refused(path, "belongs to another user"));
     }
-    Ok(file)
+    Ok((file, metadata))
 }
 
-/// Opens a file to write to, and sees to it that nobody else reads it.
-fn open_private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let file = open(path, options.mode(0o600))?;
-    if file.metadata().map_err(named(path))?.mode() & 0o077 != 0 {
+/// Opens a file to write to, sees to it that nobody else reads it, and tells how long it is, in bytes.
+fn open_private(path: &Path, options: &mut OpenOptions) -> io::Result<(File, u64)> {
+    let (file, metadata) = opened(path, options.mode(0o600))?;
+    if metadata.mode() & 0o077 != 0 {
         let private = fs::Permissions::from_mode(0o600);
         file.set_permissions(private).map_err(named(path))?;
     }
-    Ok(file)
+    Ok((file, metadata.len()))
 }
 
 fn refused(path: &Path, why: &str) -> io::Error {

@@ -29,9 +29,9 @@ const MAX_PATH: usize = 8192;
 const MAX_DATABASE: u64 = 1024 * 1024;
 /// Where the host's managed settings are on this system.
 #[cfg(target_os = "macos")]
-const MANAGED: &str = "/Library/Application Support/ClaudeCode";
+pub const MANAGED: &str = "/Library/Application Support/ClaudeCode";
 #[cfg(not(target_os = "macos"))]
-const MANAGED: &str = "/etc/claude-code";
+pub const MANAGED: &str = "/etc/claude-code";
 /// A file up to this size, in bytes, is read as text.
 const MAX_TEXT: u64 = 64 * 1024;
 

@@ -14,16 +14,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::facts::MANAGED;
 use crate::own_files::is_absent;
 
 /// The longest settings file that is read, in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
-
-/// Where managed settings are on this system.
-#[cfg(target_os = "macos")]
-const MANAGED: &str = "/Library/Application Support/ClaudeCode";
-#[cfg(not(target_os = "macos"))]
-const MANAGED: &str = "/etc/claude-code";
 
 /// Where the host's settings are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -303,12 +303,12 @@ impl Conditions {
     fn names_effect(&self, effect: &Effect, step: &Step, facts: &Facts) -> bool {
         let place = effect.spec.place;
         let named = match (&self.path, &self.host) {
-            (Some(pattern), _) => path_of(effect).is_some_and(|(named, real)| {
+            (Some(pattern), _) => effect.subject.paths().is_some_and(|[named, real]| {
                 let delicate = matches!(place, Place::Secret | Place::BecomesCode | Place::Startup);
                 let fits = |path| pattern.fits(path, facts, Case::Exact);
                 fits(named) && fits(real) && (!delicate || pattern.names_file())
             }),
-            (None, Some(pattern)) => host_of(effect).is_some_and(|host| pattern::text(pattern, host)),
+            (None, Some(pattern)) => effect.subject.host().is_some_and(|host| pattern::text(pattern, host)),
             (None, None) => match effect.subject {
                 Subject::Path { .. } => matches!(
                     place,
@@ -345,7 +345,7 @@ fn is_server(pattern: &str, call: &Call) -> bool {
 fn may_be_program(named: &str, step: &Step) -> Match {
     let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let runs = |effect: &Effect| {
-        let file = path_of(effect).and_then(|(named, _)| named.file_name());
+        let file = effect.subject.paths().and_then(|[named, _]| named.file_name());
         effect.spec.action == Action::Execute && file.is_some_and(|file| file == base(named).as_str())
     };
     match step.words.first() {
@@ -397,20 +397,6 @@ fn may_be_args(pattern: &[String], step: &Step) -> Match {
         Match::Maybe
     } else {
         Match::No
-    }
-}
-
-fn path_of(effect: &Effect) -> Option<(&PathBuf, &PathBuf)> {
-    match &effect.subject {
-        Subject::Path { named, real } => Some((named, real)),
-        Subject::Host(_) | Subject::None => None,
-    }
-}
-
-fn host_of(effect: &Effect) -> Option<&String> {
-    match &effect.subject {
-        Subject::Host(host) => Some(host),
-        Subject::Path { .. } | Subject::None => None,
     }
 }
 
