@@ -9,6 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::diagnostic::{Diagnostic, Source};
+use crate::witness::Witness;
 use crate::words::{EffectSpec, Role, Style, Tier, Times};
 
 /// The most values that one option takes as separate words.
@@ -20,6 +21,8 @@ pub struct Entry {
     /// Spellings that behave the same. A subcommand's may be several words.
     pub names: Vec<String>,
     pub about: String,
+    /// `None`: no registry that the checks reach has the program. A subcommand has none of its own.
+    pub witness: Option<Witness>,
     pub style: Style,
     /// `-5` is an option.
     pub numeric: bool,
@@ -119,6 +122,7 @@ struct RawCommand {
     name: Option<Spanned<String>>,
     names: Option<Vec<Spanned<String>>>,
     about: Option<String>,
+    witness: Option<Spanned<String>>,
     style: Option<Spanned<String>>,
     #[serde(default)]
     numeric: bool,
@@ -247,10 +251,12 @@ impl Checker<'_, '_> {
             let message = format!("`{title}` has no `about`; write what it does in a few words");
             self.source.fault(&spanned.span(), message);
         }
+        let witness = self.witness(raw.witness.as_ref(), parent);
         let style = self.style(raw.style.as_ref());
         let options = self.options(raw, style);
         let operands = self.operands(raw.operands.as_ref(), style);
         let entry = Entry {
+            witness,
             style,
             numeric: raw.numeric,
             inert: raw.inert,
@@ -300,6 +306,21 @@ impl Checker<'_, '_> {
             }
         }
         given.into_iter().map(|n| n.get_ref().clone()).collect()
+    }
+
+    fn witness(&mut self, witness: Option<&Spanned<String>>, parent: Option<&str>) -> Option<Witness> {
+        let text = witness?;
+        if let Some(parent) = parent {
+            let message = format!("a subcommand has the witness of its command; write it at `{parent}`");
+            self.source.fault(&text.span(), message);
+        }
+        match Witness::parse(text.get_ref()) {
+            Ok(witness) => Some(witness),
+            Err(message) => {
+                self.source.fault(&text.span(), message);
+                None
+            }
+        }
     }
 
     fn style(&mut self, style: Option<&Spanned<String>>) -> Style {

@@ -252,3 +252,16 @@ fn a_set_of_options_is_taken_by_its_name_and_yields_to_what_the_entry_says_itsel
         "x.toml:4: no `[[options]]` of this file has the name `shared`",
     );
 }
+
+#[test]
+fn only_a_command_names_its_witness_and_in_one_form() {
+    assert_eq!(faults(&entry("witness = \"debian nl\"\n")), [""; 0]);
+    refused(
+        "witness = \"apt nl\"\n",
+        "x.toml:4: `apt nl` is no witness; write `debian PACKAGE`, `npm PACKAGE` or `pypi PACKAGE`",
+    );
+    refused(
+        "[[command.sub]]\nname = \"y\"\nwitness = \"debian nl\"\n",
+        "x.toml:6: a subcommand has the witness of its command; write it at `x`",
+    );
+}
