@@ -111,6 +111,7 @@ pub fn secret_file_name(name: &str) -> bool {
     match extension {
         "pem" => !is_public(stem),
         "key" | "p12" | "pfx" | "jks" | "keystore" | "kdbx" | "ppk" | "agekey" | "gpg" | "tfstate" | "keychain" => true,
+        "" if name.ends_with("-key") || name.ends_with("_key") => !is_public(&name),
         _ => SECRET_FILES.binary_search(&name.as_str()).is_ok(),
     }
 }

@@ -369,6 +369,8 @@ fn without_a_home_or_a_project_nothing_is_opened() {
 #[test]
 fn the_secret_names_are_sorted_as_their_search_needs() {
     assert!(SECRET_FILES.is_sorted());
+    assert!(secret_file_name("deploy-key") && secret_file_name("ssh_host_rsa_key") && !secret_file_name("public-key"));
+    assert!(!secret_file_name("primary-key.md") && !secret_file_name("monkey"));
     assert!(secret_file_name("kubeconfig") && secret_file_name("WALLET.dat") && !secret_file_name("main.rs"));
 }
 
