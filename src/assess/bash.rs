@@ -482,6 +482,7 @@ impl<'a> Work<'a> {
     ) {
         for word in words {
             self.substitutions(word, state, depth, &mut gathered);
+            check_spelling(word, &mut gathered);
         }
         let mut args = Vec::new();
         let mut listed = Vec::new();
@@ -538,6 +539,7 @@ impl<'a> Work<'a> {
         let value = match &assignment.value {
             AssignedValue::Scalar(word) => {
                 self.substitutions(word, state, depth, gathered);
+                check_spelling(word, gathered);
                 expand_single(word, state, self)
             }
             AssignedValue::Array(words) => {
@@ -1403,6 +1405,12 @@ impl Changes {
             }
             StateChange::Anything => self.anything = true,
         }
+    }
+}
+
+fn check_spelling(word: &Word, gathered: &mut Gathered) {
+    if word.is_disguised() {
+        gathered.doubt("a word is quoted in pieces, as if to hide what it says", word.span);
     }
 }
 

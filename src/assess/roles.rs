@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::bash::{Gathered, Work};
 use super::seen::Walk;
 use super::{glob, hosts, paths};
-use crate::catalog::{Role, Use};
+use crate::catalog::{Role, Use, environment};
 use crate::effect::{Action, EffectSpec, Place, Reach, Undo};
 use crate::facts::{Facts, Kind, Tree};
 use crate::place::{self, Purpose};
@@ -510,6 +510,10 @@ fn assignment(arg: &Arg, state: &State, work: &Work<'_>, gathered: &mut Gathered
             single: true,
         } if text.contains('=') => {
             let name = text.split('=').next().unwrap_or_default();
+            // Only where the shell itself sets it, right before the command, is it plain what it is for.
+            if environment::names_program(name) {
+                gathered.doubt(format!("`{name}` names a program to run"), arg.span);
+            }
             work.check_environment(name, &arg.value.without_prefix(name.len() + 1), arg.span, gathered);
         }
         Value::Literal(_) | Value::OneOf(_) | Value::Under(_) | Value::Unknown { .. } => {

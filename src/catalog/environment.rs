@@ -29,9 +29,14 @@ pub fn assignment(name: &str, value: &Value) -> EnvRisk {
         VariableRule::Word => every(value, is_word),
         VariableRule::Number => every(value, |v| v.bytes().all(|b| b.is_ascii_digit())),
         VariableRule::Zone => every(value, is_zone),
-        VariableRule::Listed => every(value, |v| text.split(' ').any(|listed| listed == v)),
+        VariableRule::Listed | VariableRule::Program => every(value, |v| text.split(' ').any(|listed| listed == v)),
     };
     if harmless { EnvRisk::Inert } else { EnvRisk::Unknown }
+}
+
+/// Whether the variable names a program that others run.
+pub fn names_program(name: &str) -> bool {
+    matches!(blob::variable(name), Some((VariableRule::Program, _)))
 }
 
 /// Variables that the shell itself obeys, in bash or in zsh, or that name things by being set.

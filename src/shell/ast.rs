@@ -190,7 +190,41 @@ impl Word {
             _ => None,
         }
     }
+
+    /// Whether a literal word is quoted or escaped more than its characters need, as in `r''m`, `tr\\ue` and `"c"at`.
+    /// Only who means to mislead a reader writes so. Quotes around a whole stretch, and one escape before a word, are usual.
+    pub fn is_disguised(&self) -> bool {
+        let mut text = String::new();
+        let mut joint = false;
+        for part in &self.parts {
+            let piece = match part {
+                Part::Literal(piece) | Part::Quoted(piece) => piece,
+                Part::DoubleQuoted(inner) => match inner.as_slice() {
+                    [] => "",
+                    [Part::Quoted(piece)] => piece,
+                    _ => return false,
+                },
+                _ => return false,
+            };
+            // `-I"x"` has a glued value, `\cat` passes an alias by.
+            let usual = match self.parts.first() {
+                Some(Part::Literal(first)) => *first == text && text.len() == 2 && text.starts_with('-'),
+                Some(Part::Quoted(first)) => *first == text && text.len() == 1,
+                _ => false,
+            };
+            let around = text.chars().next_back().zip(piece.chars().next());
+            joint |=
+                !usual && around.is_some_and(|(before, after)| before.is_alphanumeric() && after.is_alphanumeric());
+            text.push_str(piece);
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+        let quoting = (self.span.end - self.span.start) as usize;
+        text.chars().all(plain) && (joint || quoting > text.len() + MAX_QUOTING)
+    }
 }
+
+/// The most bytes that usual quoting adds to a word: those of `$''`.
+const MAX_QUOTING: usize = 3;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {

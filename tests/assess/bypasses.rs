@@ -416,3 +416,56 @@ fn a_file_of_the_name_dash_is_a_file_to_those_who_open_it() {
     symlink("../.ssh/id_rsa", machine.project().join("-")).expect("a link");
     never_let_through(&machine, &["rev -", "column -"]);
 }
+
+#[test]
+fn a_word_quoted_in_pieces_is_not_let_through() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "c''at README.md",
+            "c\\at README.md",
+            "\"c\"at README.md",
+            "cat READ''ME.md",
+            "'R''E''A'DME.md",
+            "PAGER=c'at' git log",
+            "git -c core.pager=c\\at log",
+        ],
+    );
+    let_through(
+        &machine,
+        &[
+            "\\cat README.md",
+            "'cat' \"README.md\"",
+            "cat \"src\"/main.rs",
+            "grep -e\"fn\" README.md",
+            "grep --include=\"*.rs\" -rn 'it'\"'\"'s' src",
+            "PAGER='cat' git log",
+            "echo $'a'",
+        ],
+    );
+}
+
+#[test]
+fn env_gives_no_program_another_program_to_run() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &["env GIT_PAGER=cat git log", "env NO_COLOR=1 PAGER=cat git log"],
+    );
+    let_through(&machine, &["GIT_PAGER=cat git log", "env NO_COLOR=1 git log"]);
+}
+
+#[test]
+fn a_setting_of_git_without_a_value_names_no_program_and_a_key_has_no_equals_sign() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "git -c core.editor status",
+            "git -c Sequence.Editor log",
+            "git config user.name=x",
+        ],
+    );
+    let_through(&machine, &["git -c core.quotepath log", "git config user.name"]);
+}

@@ -46,6 +46,8 @@ struct Inert {
     rule: Option<String>,
     /// The harmless values themselves.
     values: Option<Vec<String>>,
+    /// The harmless values, where a value names a program.
+    programs: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -82,12 +84,14 @@ pub fn parse_environment(file: &str, text: &str) -> Result<Environment, Vec<Diag
     };
     let mut variables = BTreeMap::new();
     for inert in raw.inert {
-        let (rule, text) = match (inert.rule.as_deref().map(inert_rule), &inert.values) {
-            (None, Some(values)) => (VariableRule::Listed, values.join(" ")),
-            (Some(Some(rule)), None) => (rule, String::new()),
-            (Some(_), Some(_)) | (Some(None) | None, None) => {
-                let message =
-                    "write either `rule = \"any\"` (or word, number, zone) or `values = [..]`, the harmless values";
+        let rule = inert.rule.as_deref().map(inert_rule);
+        let (rule, text) = match (rule, &inert.values, &inert.programs) {
+            (None, Some(values), None) => (VariableRule::Listed, values.join(" ")),
+            (None, None, Some(programs)) => (VariableRule::Program, programs.join(" ")),
+            (Some(Some(rule)), None, None) => (rule, String::new()),
+            _ => {
+                let message = "write one of `rule = \"any\"` (or word, number, zone), `values = [..]`, the harmless values, \
+                               and `programs = [..]`, the harmless programs";
                 source.fault(&inert.names.span(), message);
                 continue;
             }
@@ -114,7 +118,12 @@ pub fn parse_environment(file: &str, text: &str) -> Result<Environment, Vec<Diag
 }
 
 fn inert_rule(text: &str) -> Option<VariableRule> {
-    VariableRule::parse(text).filter(|rule| !matches!(rule, VariableRule::Listed | VariableRule::Hazard))
+    VariableRule::parse(text).filter(|rule| {
+        !matches!(
+            rule,
+            VariableRule::Listed | VariableRule::Program | VariableRule::Hazard
+        )
+    })
 }
 
 fn add(

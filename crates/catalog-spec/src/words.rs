@@ -236,6 +236,8 @@ vocabulary! {
         Zone = "zone",
         /// Harmless where it is one of the words listed.
         Listed = "listed",
+        /// It names a program: harmless where it is one of those listed.
+        Program = "program",
         /// Dangerous whatever its value.
         Hazard = "hazard",
     }

@@ -164,7 +164,8 @@ fn is_inert_setting(arg: &Arg) -> bool {
     };
     texts.iter().all(|text| match text.split_once('=') {
         Some((key, value)) => is_inert_pair(key, value),
-        None => is_inert_pair(text, "true"),
+        // It then means true, which names no program.
+        None => !text.to_ascii_lowercase().ends_with(".editor") && is_inert_pair(text, "true"),
     })
 }
 
@@ -332,7 +333,7 @@ fn configuring(words: &Words) -> Configuring<'_> {
             Some(key) => Configuring::Sets(key, value),
             None => Configuring::Other,
         },
-        (_, _, Some([key])) if key.contains('.') => Configuring::Reads(key),
+        (_, _, Some([key])) if key.contains('.') && !key.contains('=') => Configuring::Reads(key),
         (Some(key), [_, value], _) if key.contains('.') && is_one(value) && !words.has("--get --get-all") => {
             Configuring::Sets(key, value)
         }
