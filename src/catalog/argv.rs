@@ -606,8 +606,8 @@ fn is_number(text: &str) -> bool {
     text.len() > 1 && text.bytes().skip(1).all(|b| b.is_ascii_digit())
 }
 
-/// Whether every text that the value can be is listed: `#` lists all numbers, `x*` all that begins with `x`, `*x` all paths
-/// that end with `x`, and `@name`, `@word`, `@below`, `@repo`, `@image`, `@package` and
+/// Whether every text that the value can be is listed: `#` lists all numbers, `x*` all that begins with `x`, `*x` all that
+/// `@name` lists and that ends with `x`, and `@name`, `@word`, `@below`, `@repo`, `@image`, `@package` and
 /// `@text` a kind of words.
 fn is_known(known: &str, value: &Value) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -624,7 +624,7 @@ fn is_known(known: &str, value: &Value) -> bool {
         "@image" => is_image(text),
         "@package" => is_package(text),
         "@text" => !text.starts_with('@'),
-        _ if word.starts_with('*') && word.len() > 1 => !text.starts_with(['-', '@']) && text.ends_with(&word[1..]),
+        _ if word.starts_with('*') && word.len() > 1 => is_name(text) && text.ends_with(&word[1..]),
         _ => word == text,
     };
     let listed = |text: &String| known.split(' ').any(|word| one(word, text)) || begins(text);
