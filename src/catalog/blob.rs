@@ -173,12 +173,13 @@ impl Node {
     pub fn option(self, spelling: &str) -> Option<Opt> {
         let row = List::new(self.0 + NODE_OPTIONS, OPTION_WORDS).find(spelling)?;
         let head = word(row + 1);
+        let shape = word(SHAPES + 1) as usize + SHAPE_WORDS * (head >> OPTION_SHAPE) as usize;
         Some(Opt {
-            id: head >> 2,
+            id: (head & ((1 << OPTION_SHAPE) - 1)) >> 2,
             optional: head & OPTION_OPTIONAL != 0,
             describes: head & OPTION_DESCRIBES != 0,
-            roles: word(row + 2),
-            known: text_at(row + 3),
+            roles: word(shape),
+            known: text_at(shape + 1),
         })
     }
 

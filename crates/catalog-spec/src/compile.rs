@@ -13,6 +13,8 @@ pub fn compile(entries: &[Entry], environment: &Environment) -> Vec<u8> {
         words: vec![0; HEADER_WORDS],
         pool: vec![0, 0],
         texts: HashMap::from([(String::new(), 0)]),
+        lists: HashMap::new(),
+        shapes: Vec::new(),
     };
     writer.words[0] = MAGIC;
     let commands = writer.named(entries);
@@ -26,8 +28,11 @@ pub fn compile(entries: &[Entry], environment: &Environment) -> Vec<u8> {
     let printable = writer.list(printable);
     let credentials = environment.credentials.iter().map(|n| vec![writer.text(n)]).collect();
     let credentials = writer.list(credentials);
+    let shapes = std::mem::take(&mut writer.shapes);
+    let shapes = writer.list(shapes.into_iter().map(Vec::from).collect());
     for (at, list) in [
         (COMMANDS, commands),
+        (SHAPES, shapes),
         (VARIABLES, variables),
         (PRINTABLE, printable),
         (CREDENTIALS, credentials),
@@ -41,6 +46,10 @@ struct Writer {
     words: Vec<u32>,
     pool: Vec<u8>,
     texts: HashMap<String, u32>,
+    /// Where each list stands: equal ones are written once.
+    lists: HashMap<Vec<u32>, u32>,
+    /// The shapes of options, by their number.
+    shapes: Vec<[u32; SHAPE_WORDS]>,
 }
 
 impl Writer {
@@ -65,9 +74,13 @@ impl Writer {
 
     /// Writes rows one after another; gives their count and offset.
     fn list(&mut self, rows: Vec<Vec<u32>>) -> [u32; 2] {
-        let at = number(self.words.len());
         let count = number(rows.len());
-        self.words.extend(rows.into_iter().flatten());
+        let words: Vec<u32> = rows.into_iter().flatten().collect();
+        let next = number(self.words.len());
+        let at = *self.lists.entry(words).or_insert_with_key(|words| {
+            self.words.extend(words);
+            next
+        });
         [count, at]
     }
 
@@ -119,7 +132,7 @@ impl Writer {
     fn options(&mut self, options: &[Opt]) -> [u32; 2] {
         let mut rows = Vec::new();
         for (id, option) in options.iter().enumerate() {
-            let mut head = number(id) << 2;
+            let mut head = short(id << 2);
             for (set, bit) in [(option.optional, OPTION_OPTIONAL), (option.describes, OPTION_DESCRIBES)] {
                 head |= if set { bit } else { 0 };
             }
@@ -138,9 +151,20 @@ impl Writer {
         rows.sort_unstable();
         let rows = rows
             .into_iter()
-            .map(|(spelling, head, roles, known)| vec![self.text(spelling), head, roles, self.text(&known)])
+            .map(|(spelling, head, roles, known)| {
+                vec![self.text(spelling), head | self.shape(roles, &known) << OPTION_SHAPE]
+            })
             .collect();
         self.list(rows)
+    }
+
+    fn shape(&mut self, roles: u32, known: &str) -> u32 {
+        let shape = [roles, self.text(known)];
+        let at = self.shapes.iter().position(|s| *s == shape).unwrap_or_else(|| {
+            self.shapes.push(shape);
+            self.shapes.len() - 1
+        });
+        short(at)
     }
 
     fn slots(&mut self, slots: &[Slot]) -> [u32; 2] {
@@ -174,6 +198,13 @@ fn effects_of(effects: &[EffectSpec]) -> Vec<Vec<u32>> {
 
 fn optional_role(role: Option<Role>) -> u32 {
     role.map_or(0, |role| role as u32 + 1)
+}
+
+/// Half a word.
+fn short(value: usize) -> u32 {
+    u16::try_from(value)
+        .unwrap_or_else(|_| panic!("{value} is too large for the catalog"))
+        .into()
 }
 
 /// A count or offset; the catalog stays far below 4 GiB.

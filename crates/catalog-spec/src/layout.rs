@@ -12,8 +12,9 @@ pub const COMMANDS: usize = 1;
 pub const VARIABLES: usize = 3;
 pub const PRINTABLE: usize = 5;
 pub const CREDENTIALS: usize = 7;
-pub const POOL: usize = 9;
-pub const HEADER_WORDS: usize = 10;
+pub const SHAPES: usize = 9;
+pub const POOL: usize = 11;
+pub const HEADER_WORDS: usize = 12;
 
 /// A named row: the name, then the offset of its node. Sorted by name.
 pub const NAMED_WORDS: usize = 2;
@@ -37,14 +38,19 @@ pub const BIT_NUMERIC: u32 = 1 << 8;
 pub const BIT_INERT: u32 = 1 << 9;
 pub const BIT_GLOBAL: u32 = 1 << 10;
 
-/// An option's row: the spelling; its number (spellings of one option share it) shifted by two, above the two `OPTION_`
-/// bits; the roles of its values, one byte each, plus one, the first in the lowest byte; the
-/// values that are known (a text of words, `#` for a number, `x*` for a beginning, `*x` for an end, `@name` and its like; empty for any). Sorted by spelling.
-pub const OPTION_WORDS: usize = 4;
+/// An option's row: the spelling; then its number (spellings of one option share it) shifted by two, above the two
+/// `OPTION_` bits, and from `OPTION_SHAPE` on the number of its shape. Sorted by spelling.
+pub const OPTION_WORDS: usize = 2;
+pub const OPTION_SHAPE: u32 = 16;
 /// The value may be left out.
 pub const OPTION_OPTIONAL: u32 = 1;
 /// Given alone, the command only says what it is.
 pub const OPTION_DESCRIBES: u32 = 2;
+
+/// A shape, which many options share: the roles of the values, one byte each, plus one, the first in the lowest byte; the
+/// values that are known (a text of words, `#` for a number, `x*` for a beginning, `*x` for an end, `@name` and its like;
+/// empty for any).
+pub const SHAPE_WORDS: usize = 2;
 
 /// What changes with an option: the options' numbers (a list), whether it has operands of its own, these (a list), the
 /// effects it adds (a list), its `here`, the role that path-read becomes, the options without which it holds (a list).
