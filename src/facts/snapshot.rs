@@ -14,6 +14,8 @@ use memchr::memmem;
 
 /// The longest snapshot that is read, in bytes.
 const MAX_SNAPSHOT: u64 = 2 * 1024 * 1024;
+/// Longer than most snapshots, in bytes.
+const USUAL_SNAPSHOT: usize = 64 * 1024;
 /// At most this many files are looked at to find the newest.
 const MAX_SNAPSHOTS: usize = 1024;
 
@@ -40,7 +42,8 @@ impl ShellSnapshot {
         let Some(path) = newest(directory) else {
             return ShellSnapshot::default();
         };
-        let mut text = Vec::new();
+        // Room for most snapshots, which then take two reads.
+        let mut text = Vec::with_capacity(USUAL_SNAPSHOT);
         let read = File::open(path).and_then(|file| file.take(MAX_SNAPSHOT + 1).read_to_end(&mut text));
         let unreadable = read.is_err() || text.len() as u64 > MAX_SNAPSHOT;
         ShellSnapshot { text, unreadable }
