@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::builtins::{self, StateChange};
+use super::names::{self, Names};
 use super::seen::{Named, Seen};
-use super::{git, glob, paths, roles};
+use super::{git, glob, paths, roles, unlisted};
 use crate::catalog::environment::EnvRisk;
 use crate::catalog::{self, Inner, Reading, Role};
 use crate::effect::{
@@ -78,6 +79,11 @@ pub struct Work<'a> {
     aside: Aside,
     pub(super) git: git::Cache,
     pub(super) seen: Seen,
+    pub(super) names: Names,
+    /// How many commands were guessed among the words of others.
+    guesses: usize,
+    /// The words of a command are taken for commands.
+    guessing: bool,
     /// How many commands were walked through.
     stages: usize,
     /// How many bytes words have become.
@@ -174,6 +180,7 @@ impl Surroundings for Work<'_> {
         match name {
             "HOME" => self.facts.home.as_ref()?.to_str().map(str::to_owned),
             "PWD" => state.cwd.as_ref()?.to_str().map(str::to_owned),
+            "OLDPWD" => state.previous.as_ref()?.to_str().map(str::to_owned),
             _ => None,
         }
     }
@@ -201,7 +208,7 @@ impl Surroundings for Work<'_> {
     }
 
     fn matches(&self, pattern: &[PatternPart], state: &State) -> Option<Vec<String>> {
-        if state.wrote {
+        if state.wrote || !state.is_inner && self.names.matches_otherwise(self.facts) {
             None
         } else {
             self.seen.matches(pattern, state.cwd.as_deref(), || {
@@ -227,6 +234,9 @@ impl<'a> Work<'a> {
             aside: Aside::default(),
             git: git::Cache::default(),
             seen: Seen::default(),
+            names: Names::default(),
+            guesses: 0,
+            guessing: false,
             stages: 0,
             expanded: Cell::new(0),
             left_out: false,
@@ -516,16 +526,13 @@ impl<'a> Work<'a> {
             return;
         }
         self.commands.push(listed);
-        self.command(
-            &args,
-            gathered,
-            state,
-            Site {
-                span,
-                depth,
-                written: true,
-            },
-        );
+        let site = Site {
+            span,
+            depth,
+            written: true,
+        };
+        let args = names::resolved(words, args, state, site, self, &mut gathered);
+        self.command(&args, gathered, state, site);
     }
 
     fn assignment(
@@ -889,6 +896,7 @@ impl<'a> Work<'a> {
                 gathered.add(effect);
                 self.as_its_name_says(&path, args, state, &mut gathered);
                 self.words_outside(args, state, &mut gathered);
+                unlisted::raise(args, site.span, state, self, &mut gathered);
                 state.wrote = true;
                 self.push(&name, args.to_vec(), gathered, site.span);
                 return;
@@ -905,6 +913,7 @@ impl<'a> Work<'a> {
                 gathered.unlisted(Gap::Program, format!("`{name}` is not in the catalog"), first.span);
                 gathered.unvouched(&name);
                 self.words_outside(args, state, &mut gathered);
+                unlisted::raise(args, site.span, state, self, &mut gathered);
                 state.forget_all();
                 state.wrote = true;
                 self.push(&name, args.to_vec(), gathered, site.span);
@@ -1163,8 +1172,36 @@ impl<'a> Work<'a> {
                         span,
                     );
                 }
+                names::chosen(name, &path, span, state, self, gathered);
                 Program::Entry(name.to_owned())
             }
+        }
+    }
+
+    /// Reads what may be a command among the words of another one. It is kept where it is critical, and only raises.
+    pub fn guess(&mut self, args: Vec<Arg>, span: Span, state: &State) {
+        self.guesses += 1;
+        if self.guessing || self.guesses > MAX_GUESSES {
+            return;
+        }
+        let known = (self.steps.len(), self.doubts.len(), self.commands.len());
+        let aside = self.aside;
+        self.guessing = true;
+        let mut gathered = Gathered::default();
+        gathered.doubt("guessed from the words of a command that is not known", span);
+        let site = Site {
+            span,
+            depth: 1,
+            written: false,
+        };
+        self.command(&args, gathered, &mut state.child(), site);
+        self.guessing = false;
+        self.aside = aside;
+        let is_worse = self.steps[known.0..].iter().any(|step| step.tier == Tier::Critical);
+        if !is_worse {
+            self.steps.truncate(known.0);
+            self.doubts.truncate(known.1);
+            self.commands.truncate(known.2);
         }
     }
 
@@ -1201,7 +1238,14 @@ impl<'a> Work<'a> {
     }
 
     /// A word of a script that was not understood, the home at its start written out.
-    fn at_home(&self, word: String) -> String {
+    pub fn at_home(&self, word: String) -> String {
+        // All that is in a directory is as good as the directory, and zsh may start a name with `=`.
+        let word = match word.strip_suffix("/*") {
+            Some("") => "/".to_owned(),
+            Some(directory) => directory.to_owned(),
+            None => word,
+        };
+        let word = word.strip_prefix('=').map(str::to_owned).unwrap_or(word);
         let rest = ["~", "$HOME", "${HOME}"]
             .iter()
             .find_map(|home| word.strip_prefix(home))
@@ -1315,7 +1359,7 @@ fn forget_assigned(script: &Script, state: &mut State) {
         state.freeze(&name);
     }
     if changes.directory {
-        state.cwd = None;
+        state.forget_directory();
     }
 }
 

@@ -135,8 +135,7 @@ pub fn run(name: &str, args: &[Arg], state: &mut State, site: Site, work: &mut W
 pub fn after(entry: &str, args: &[Arg], gathered: &mut Gathered, state: &mut State, work: &mut Work<'_>) {
     let words = &args[1..];
     match entry {
-        "cd" | "pushd" => state.cwd = destination(entry, words, state, work),
-        "popd" => state.cwd = None,
+        "cd" | "pushd" | "popd" => move_to(entry, words, state, work),
         "export" | "declare" | "typeset" | "local" | "readonly" => declare(entry, words, gathered, state, work),
         "printf" if words.first().and_then(|arg| arg.value.literal()) != Some("-v") => {}
         "read" | "unset" | "getopts" | "mapfile" | "readarray" | "printf" => {
@@ -166,6 +165,39 @@ pub fn after(entry: &str, args: &[Arg], gathered: &mut Gathered, state: &mut Sta
         )
     });
     state.relinked |= changes && !is_builtin(entry) && !MAKES_NO_LINKS.contains(&entry);
+}
+
+/// What `cd`, `pushd` and `popd` do to the directory and to what they remember of directories.
+fn move_to(name: &str, words: &[Arg], state: &mut State, work: &Work<'_>) {
+    let before = state.cwd.clone();
+    let pushed = state.pushed.take();
+    state.cwd = match (name, words) {
+        ("cd", [one]) if one.value.literal() == Some("-") => back(state.previous.clone(), state, work),
+        ("popd", []) => pushed
+            .as_ref()
+            .and_then(|pushed| back(pushed.last().cloned(), state, work)),
+        ("popd", _) => None,
+        _ => destination(name, words, state, work),
+    };
+    state.pushed = match (name, pushed, &before, &state.cwd) {
+        // zsh can be told to keep no directory twice, and where nothing moved it may have failed.
+        ("pushd", pushed, Some(before), Some(now)) if before != now => {
+            let mut pushed = pushed.unwrap_or_default();
+            let is_there_twice = pushed.contains(now) || pushed.contains(before);
+            pushed.push(before.clone());
+            (!is_there_twice).then_some(pushed)
+        }
+        ("popd", Some(mut pushed), _, Some(_)) => pushed.pop().map(|_| pushed),
+        // zsh can be told that `cd` pushes too.
+        _ => None,
+    };
+    state.previous = before.filter(|before| state.cwd.as_ref().is_some_and(|now| now != before));
+}
+
+/// A directory that was left before, where it is still what it was.
+fn back(directory: Option<PathBuf>, state: &State, work: &Work<'_>) -> Option<PathBuf> {
+    let is_own = state.get("OLDPWD").is_none() && !state.opaque && !state.relinked && !state.wrote;
+    directory.filter(|dir| is_own && work.facts.can_enter(dir))
 }
 
 /// The directory after `cd` or `pushd`, where it is known.

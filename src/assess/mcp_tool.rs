@@ -1,7 +1,7 @@
 //! Tools of MCP servers. What they do is theirs, so none is proven; what their names and arguments say may only raise.
 
-use super::arguments;
 use super::bash::{Gathered, Work};
+use super::{arguments, words};
 use crate::call::Text;
 use crate::effect::{Action, EffectSpec, Gap, Reach, Undo};
 use crate::shell::Span;
@@ -35,23 +35,6 @@ const LOOKS: &[&str] = &[
     "view",
 ];
 
-/// Verbs that destroy what others may depend on, wherever they stand in a tool's name.
-const DESTROYS: &[&str] = &[
-    "delete",
-    "destroy",
-    "drop",
-    "erase",
-    "prune",
-    "purge",
-    "remove",
-    "revoke",
-    "rm",
-    "terminate",
-    "truncate",
-    "unpublish",
-    "wipe",
-];
-
 /// Verbs that hand out something for good.
 const PUBLISHES: &[&str] = &["publish", "release"];
 
@@ -63,13 +46,13 @@ const RUNS: &[&str] = &[
 
 /// Judges a call of an MCP server's tool.
 pub fn call(server: &str, verb: &str, texts: &[Text], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
-    let words = words(verb);
-    let own = self::words(server);
-    let any = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let verb = words.iter().find(|word| !own.contains(word)).or(words.first());
-    let joins = words.iter().any(|word| ["and", "or", "then"].contains(&word.as_str()));
+    let parts = words::of(verb);
+    let own = words::of(server);
+    let any = |list: &[&str]| parts.iter().any(|word| list.contains(&word.as_str()));
+    let verb = parts.iter().find(|word| !own.contains(word)).or(parts.first());
+    let joins = parts.iter().any(|word| ["and", "or", "then"].contains(&word.as_str()));
     let looks = !joins && verb.is_some_and(|verb| LOOKS.contains(&verb.as_str()));
-    let (spec, action) = if any(DESTROYS) {
+    let (spec, action) = if any(words::DESTROYS) {
         (shared(Undo::Lost), Action::Delete)
     } else if looks {
         let spec = EffectSpec {
@@ -96,42 +79,10 @@ pub fn call(server: &str, verb: &str, texts: &[Text], state: &State, work: &mut 
     }
 }
 
-/// The words of a name, in lower case: `deleteRepo`, `delete_repo` and `delete-repo` are two each.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before = '_';
-    for c in name.chars() {
-        let begins = c.is_uppercase() && before.is_lowercase();
-        if begins || !c.is_alphanumeric() {
-            words.push(String::new());
-        }
-        if c.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(c.to_lowercase());
-        }
-        before = c;
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
 fn shared(undo: Undo) -> EffectSpec {
     EffectSpec {
         undo,
         reach: Reach::Shared,
         ..EffectSpec::of(Action::Send)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_split_where_its_words_begin() {
-        assert_eq!(words("deleteRepo"), ["delete", "repo"]);
-        assert_eq!(words("get_HTTP-status__x"), ["get", "http", "status", "x"]);
-        assert_eq!(words(""), [""; 0]);
     }
 }

@@ -10,12 +10,15 @@ mod git;
 mod glob;
 mod hosts;
 mod mcp_tool;
+mod names;
 mod other_tool;
 mod paths;
 mod roles;
 mod secrets;
 mod seen;
+mod unlisted;
 mod web;
+mod words;
 
 use crate::call::{Call, Input};
 use crate::effect::{Around, Assessment, Doubt, Effect, Step, Tier};

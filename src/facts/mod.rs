@@ -4,6 +4,7 @@
 
 pub mod git;
 mod roots;
+pub mod snapshot;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -52,6 +53,8 @@ pub struct Facts {
     pub xdg_config_home: Option<PathBuf>,
     /// The host's settings that only the person or the machine's administrator writes.
     pub settings: Vec<PathBuf>,
+    /// Where the host writes down the names of the person's shell; `None` where that is not known.
+    pub snapshots: Option<PathBuf>,
     /// What else counts as the project.
     pub roots: Roots,
     /// Names that were looked at and are no links: nothing changes while a call is judged.
@@ -118,6 +121,11 @@ impl Facts {
             .into_iter()
             .chain([Path::new(MANAGED).join("managed-settings.json")])
             .collect();
+        let snapshots = std::env::var_os("CLAUDE_CONFIG_DIR")
+            .filter(|dir| !dir.is_empty())
+            .map(PathBuf::from)
+            .or_else(|| Some(home.as_ref()?.join(".claude")))
+            .map(|dir| dir.join("shell-snapshots"));
         let mut facts = Facts {
             home,
             own_home,
@@ -126,6 +134,7 @@ impl Facts {
             environment,
             xdg_config_home,
             settings,
+            snapshots,
             roots: Roots::default(),
             plain: RefCell::default(),
         };

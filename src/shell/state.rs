@@ -13,6 +13,12 @@ const MAX_VARIABLES: usize = 256;
 pub struct State {
     /// The current directory, where it is exactly known.
     pub cwd: Option<PathBuf>,
+    /// The directory before the last `cd`, where it is exactly known: what `cd -` goes back to.
+    pub previous: Option<PathBuf>,
+    /// The directories that `popd` goes back to, the nearest last, where all are known.
+    pub pushed: Option<Vec<PathBuf>>,
+    /// A shell that a command of the session's starts: the aliases and functions of the person's are not in it.
+    pub is_inner: bool,
     /// Every variable that the script may have assigned. A value here is one word or not known.
     variables: HashMap<String, Value>,
     /// Functions that may be defined, and whether they certainly are.
@@ -89,6 +95,9 @@ impl State {
         child.functions.clear();
         child.frozen.clear();
         child.in_function = false;
+        child.previous = None;
+        child.pushed = None;
+        child.is_inner = true;
         child.variables.values_mut().for_each(|value| *value = Value::UNKNOWN);
         child
     }
@@ -112,11 +121,18 @@ impl State {
 
     /// Forgets everything that unknown code may have changed.
     pub fn forget_all(&mut self) {
-        self.cwd = None;
+        self.forget_directory();
         self.opaque = true;
         for value in self.variables.values_mut() {
             *value = Value::UNKNOWN;
         }
+    }
+
+    /// Forgets where the shell is and where it was.
+    pub fn forget_directory(&mut self) {
+        self.cwd = None;
+        self.previous = None;
+        self.pushed = None;
     }
 
     /// What holds whether or not the path to `other` was taken.
@@ -124,6 +140,13 @@ impl State {
         if self.cwd != other.cwd {
             self.cwd = None;
         }
+        if self.previous != other.previous {
+            self.previous = None;
+        }
+        if self.pushed != other.pushed {
+            self.pushed = None;
+        }
+        self.is_inner &= other.is_inner;
         self.opaque |= other.opaque;
         self.crowded |= other.crowded;
         self.after_child(&other);

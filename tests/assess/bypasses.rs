@@ -469,3 +469,36 @@ fn a_setting_of_git_without_a_value_names_no_program_and_a_key_has_no_equals_sig
     );
     let_through(&machine, &["git -c core.quotepath log", "git config user.name"]);
 }
+
+#[test]
+fn a_shell_goes_back_only_to_where_it_surely_was() {
+    let machine = Machine::new();
+    let_through(
+        &machine,
+        &[
+            "cd src && cd - && cat README.md",
+            "cd src; cd \"$OLDPWD\"; cat README.md",
+            "pushd src; popd; cat README.md",
+            "pushd src; pushd ../docs; popd; cat main.rs; popd; cat README.md",
+        ],
+    );
+    never_let_through(
+        &machine,
+        &[
+            "cd -; cat README.md",
+            "popd; cat README.md",
+            "cd src; cd -; cat ../letter.txt",
+            "cd src; OLDPWD=/home/dev; cd -; cat letter.txt",
+            "cd src; cd ..; cd -; cat ../../letter.txt",
+            "cd src; cd nowhere; cd -; cat ../letter.txt",
+            "cd src; true || cd ../docs; cd -; cat ../letter.txt",
+            "(cd src); cd -; cat letter.txt",
+            "cd src; bash -c 'cd -; cat letter.txt'",
+            // zsh can be told that `cd` pushes, and to keep no directory twice.
+            "pushd src; cd ../docs; popd; cat ../letter.txt",
+            "pushd src; pushd ..; popd; cat ../letter.txt",
+            "cd src; rm -r ../src; ln -s /home/dev ../src; cd ..; cd -; cat letter.txt",
+            "for i in 1 2; do cd -; cat ../letter.txt; done",
+        ],
+    );
+}

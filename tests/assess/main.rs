@@ -7,12 +7,14 @@ mod bypasses;
 mod examples;
 mod files;
 mod invariants;
+mod names;
 mod programs;
 mod repositories;
 mod shell;
 #[path = "../support/mod.rs"]
 mod support;
 mod tools;
+mod unlisted;
 
 use countersign::effect::{Assessment, Effect};
 use countersign::report;

@@ -1,0 +1,215 @@
+//! What a command's name means to the person's own shell, before PATH is asked: an alias, a function, or a program that
+//! a file of the project chooses.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use super::bash::{Gathered, Site, Work};
+use crate::facts::Facts;
+use crate::facts::snapshot::{Alias, ShellSnapshot};
+use crate::shell::ast::{Command, Part, Word};
+use crate::shell::state::State;
+use crate::shell::{self, Arg, Span, Value};
+
+/// At most this many aliases stand for one another.
+const MAX_ALIASES: usize = 8;
+
+/// The names of the session's shell, read when the first is asked for.
+#[derive(Default)]
+pub struct Names {
+    snapshot: OnceCell<ShellSnapshot>,
+}
+
+impl Names {
+    fn snapshot(&self, facts: &Facts) -> &ShellSnapshot {
+        self.snapshot.get_or_init(|| {
+            let directory = facts.snapshots.as_deref();
+            directory.map(ShellSnapshot::newest).unwrap_or_default()
+        })
+    }
+
+    /// Whether patterns match other names than in a shell without options of the person's.
+    pub fn matches_otherwise(&self, facts: &Facts) -> bool {
+        self.snapshot(facts).matches_otherwise()
+    }
+}
+
+/// A command's words as the session's shell reads them: an alias is put in, and a function is a doubt.
+pub fn resolved(
+    words: &[Word],
+    mut args: Vec<Arg>,
+    state: &mut State,
+    site: Site,
+    work: &mut Work<'_>,
+    gathered: &mut Gathered,
+) -> Vec<Arg> {
+    if state.is_inner {
+        return args;
+    }
+    let mut is_plain = matches!(
+        words.first().map(|word| word.parts.as_slice()),
+        Some([Part::Literal(_)])
+    );
+    let mut put_in: Vec<String> = Vec::new();
+    while let Some(name) = args.first().and_then(|arg| arg.value.literal()).map(str::to_owned) {
+        let span = args[0].span;
+        let facts = work.facts;
+        let snapshot = work.names.snapshot(facts);
+        if snapshot.unreadable {
+            gathered.doubt(
+                "the host's shell snapshot, which may rename any command, cannot be read",
+                span,
+            );
+            break;
+        }
+        let alias = (is_plain && !put_in.contains(&name) && put_in.len() < MAX_ALIASES).then(|| snapshot.alias(&name));
+        let Some(alias) = alias.flatten() else {
+            if state.function(&name) != Some(true) && is_function(&name, snapshot) {
+                gathered.doubt(format!("`{name}` is a function of the person's shell"), span);
+                state.forget_all();
+                state.wrote = true;
+            }
+            break;
+        };
+        let simple = match &alias {
+            Alias::Text(text) => simple_words(text),
+            Alias::Unclear => None,
+        };
+        let Some(simple) = simple else {
+            gathered.doubt(
+                format!("`{name}` is an alias of the person's shell for more than one command"),
+                span,
+            );
+            gathered.unvouched(&name);
+            if let Alias::Text(text) = alias {
+                let code = Arg {
+                    value: Value::Literal(text),
+                    span,
+                };
+                let inner = Site {
+                    depth: site.depth + 1,
+                    ..site
+                };
+                work.code(&code, &mut state.child(), inner);
+            }
+            state.forget_all();
+            state.wrote = true;
+            break;
+        };
+        let Alias::Text(text) = alias else { break };
+        let next = args.get(1).and_then(|arg| arg.value.literal());
+        if text.ends_with([' ', '\t']) && next.is_some_and(|next| work.names.snapshot(facts).alias(next).is_some()) {
+            gathered.doubt(format!("the alias `{name}` lets an alias follow it"), span);
+        }
+        let simple = simple.into_iter().map(|text| Arg {
+            value: Value::Literal(text),
+            span,
+        });
+        args.splice(0..1, simple);
+        put_in.push(name);
+        is_plain = true;
+    }
+    args
+}
+
+/// A function of the name, or one that the shell runs with it.
+fn is_function(name: &str, snapshot: &ShellSnapshot) -> bool {
+    let changes_directory = ["cd", "pushd", "popd"].contains(&name);
+    snapshot.is_function(name) || changes_directory && snapshot.is_function("chpwd")
+}
+
+/// The words of a text that is one command of literal words.
+fn simple_words(text: &str) -> Option<Vec<String>> {
+    let script = shell::parse(text).ok()?;
+    let [item] = script.items.as_slice() else { return None };
+    let [stage] = item.first.stages.as_slice() else {
+        return None;
+    };
+    let Command::Simple { assignments, words } = &stage.command else {
+        return None;
+    };
+    let plain = !item.background && item.rest.is_empty() && stage.redirects.is_empty() && assignments.is_empty();
+    let words: Option<Vec<String>> = words.iter().map(|word| literal(&word.parts)).collect();
+    words.filter(|words| plain && !words.is_empty())
+}
+
+fn literal(parts: &[Part]) -> Option<String> {
+    parts
+        .iter()
+        .map(|part| match part {
+            Part::Literal(text) | Part::Quoted(text) => Some(text.clone()),
+            Part::DoubleQuoted(parts) => literal(parts),
+            Part::Glob(_)
+            | Part::Tilde(_)
+            | Part::Brace(_)
+            | Part::CommandSubstitution(_)
+            | Part::ProcessSubstitution { .. }
+            | Part::Arithmetic(_)
+            | Part::Parameter(_) => None,
+        })
+        .collect()
+}
+
+/// Programs that only choose which program runs, by files at or above the directory that they start in.
+struct Chooser {
+    files: &'static [&'static str],
+    /// A file that holds this may name a program of any directory; without it, it chooses among those installed.
+    mark: &'static str,
+}
+
+/// rustup: <https://rust-lang.github.io/rustup/overrides.html#path>.
+const RUSTUP: Chooser = Chooser {
+    files: &["rust-toolchain.toml", "rust-toolchain"],
+    mark: "path",
+};
+/// asdf and mise: <https://asdf-vm.com/manage/configuration.html#tool-versions>, `path:DIRECTORY`.
+const SHIMS: Chooser = Chooser {
+    files: &[".tool-versions", "mise.toml", ".mise.toml"],
+    mark: "path",
+};
+
+fn chooser(name: &str, path: &Path) -> Option<&'static Chooser> {
+    const RUST: &[&str] = &[
+        "cargo",
+        "rust-analyzer",
+        "rust-gdb",
+        "rust-lldb",
+        "rustc",
+        "rustdoc",
+        "rustfmt",
+    ];
+    if RUST.contains(&name) || name.starts_with("cargo-") || name.starts_with("clippy-") {
+        return Some(&RUSTUP);
+    }
+    let has = |part: &str| path.components().any(|c| c.as_os_str() == part);
+    (has("shims") && (has(".asdf") || has("asdf") || has("mise"))).then_some(&SHIMS)
+}
+
+/// Adds what runs instead of the program that PATH finds, where a file of the project may say so.
+pub fn chosen(name: &str, path: &Path, span: Span, state: &State, work: &Work<'_>, gathered: &mut Gathered) {
+    let Some(chooser) = chooser(name, path) else { return };
+    let Some(cwd) = &state.cwd else {
+        return gathered.doubt(
+            format!("the directory it runs in is not known, whose files may say which `{name}` runs"),
+            span,
+        );
+    };
+    let files = cwd
+        .ancestors()
+        .flat_map(|dir| chooser.files.iter().map(move |file| dir.join(file)));
+    for file in files {
+        if names_a_directory(&file, chooser, work.facts) {
+            let file = super::paths::shown(&file, work.facts);
+            gathered.doubt(format!("{file} may say which `{name}` runs"), span);
+            gathered.unvouched(PathBuf::from(file).display().to_string());
+        }
+    }
+}
+
+/// Whether a file of a chooser's is there and may name a directory, or cannot be read.
+fn names_a_directory(file: &Path, chooser: &Chooser, facts: &Facts) -> bool {
+    match facts.text(file) {
+        Some(text) => text.contains(chooser.mark) || text.contains('\\'),
+        None => facts.exists(file),
+    }
+}

@@ -1,0 +1,67 @@
+//! A command that nobody knows may run another one that everybody knows. What its words say may only raise a tier.
+
+use crate::{Machine, judged};
+use countersign::effect::Tier;
+
+#[test]
+fn a_danger_behind_a_wrapper_that_is_not_known_is_named() {
+    let machine = Machine::new();
+    for command in [
+        "rtk rm -rf ~",
+        "rtk sudo ls",
+        "foo -- sudo x",
+        "foo --run 'sudo ls'",
+        "foo 'rm -rf ~'",
+        "foo sh -c 'rm -rf ~'",
+        "./wrap rm -rf ~",
+        "foo bar git push --force origin main",
+        "foo exec -- terraform destroy -auto-approve",
+    ] {
+        let found = judged(&machine, command);
+        assert!(!found.proven() || command.starts_with("./"), "{command}");
+        assert_eq!(found.tier, Tier::Critical, "{command}");
+    }
+}
+
+#[test]
+fn a_danger_in_a_script_that_is_refused_is_named() {
+    let machine = Machine::new();
+    let long = format!("echo {}; rm -rf ~", "x ".repeat(40 * 1024));
+    for command in [
+        "coproc rm -rf ~",
+        "coproc X { rm -rf ~; }",
+        "echo 'unterminated; rm -rf ~",
+        "select x in a; do sudo ls; done",
+        "noglob rm -rf ~",
+        "repeat 3 rm -rf ~",
+        "=rm -rf ~",
+        "rm -rf ~/*(N)",
+        "coproc rtk rm -rf ~",
+        &long,
+    ] {
+        let found = judged(&machine, command);
+        let shown = &command[..command.len().min(60)];
+        assert!(!found.proven(), "{shown}");
+        assert_eq!(found.tier, Tier::Critical, "{shown}");
+    }
+}
+
+#[test]
+fn words_of_a_command_that_is_not_known_never_lower_it_and_rarely_raise_it() {
+    let machine = Machine::new();
+    for command in [
+        "foo",
+        "rtk ls",
+        "foo install sudo",
+        "foo test",
+        "foo rm notes.txt",
+        "foo destroy x",
+        "foo token",
+    ] {
+        let found = judged(&machine, command);
+        assert!(!found.proven(), "{command}");
+        assert_eq!(found.tier, Tier::High, "{command}");
+    }
+    // A command that is known keeps its words.
+    assert_eq!(judged(&machine, "echo rm -rf ~").tier, Tier::Safe);
+}
