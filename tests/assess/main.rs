@@ -4,6 +4,7 @@
 //! which are run here too.
 
 mod bypasses;
+mod embedded;
 mod examples;
 mod files;
 mod invariants;
@@ -13,6 +14,7 @@ mod shell;
 #[path = "../support/mod.rs"]
 mod support;
 mod tools;
+mod twins;
 
 use countersign::effect::{Assessment, Effect};
 use countersign::report;

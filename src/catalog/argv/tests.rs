@@ -373,7 +373,7 @@ fn commands(reading: &Reading) -> Vec<String> {
         .iter()
         .filter_map(|inner| match inner {
             Inner::Command { args, .. } => Some(text(args)),
-            Inner::Code { .. } => None,
+            Inner::Code { .. } | Inner::Fed { .. } | Inner::Elsewhere { .. } => None,
         })
         .collect()
 }
