@@ -6,11 +6,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::builtins::{self, StateChange};
+use super::input::{self, Input};
 use super::names::{self, Names};
 use super::seen::{Named, Seen};
-use super::{git, glob, paths, roles, unlisted};
+use super::{git, glob, inline, paths, roles, unlisted};
 use crate::catalog::environment::EnvRisk;
-use crate::catalog::{self, Inner, Reading, Role};
+use crate::catalog::{self, Feed, Inner, Reading, Role, grammar};
 use crate::effect::{
     Action, Around, Assessment, Doubt, Effect, EffectSpec, Gap, Place, Reach, Step, Subject, Tier, Undo,
 };
@@ -107,6 +108,8 @@ pub struct Gathered {
     /// Every effect that was gathered, to find it again.
     known: HashSet<Effect>,
     around: Around,
+    /// What the command reads from its standard input.
+    input: Input,
 }
 
 impl Gathered {
@@ -312,16 +315,21 @@ impl<'a> Work<'a> {
 
     fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State, depth: usize) {
         if let [only] = pipeline.stages.as_slice() {
-            self.stage(only, state, depth);
+            self.stage(only, Input::Unknown, state, depth);
             return;
         }
         let mut fetched = false;
+        let mut piped = Input::Unknown;
         let before = state.clone();
-        for stage in &pipeline.stages {
+        for (at, stage) in pipeline.stages.iter().enumerate() {
             let mut own = before.clone();
             own.after_child(state);
             let first = self.steps.len();
-            self.stage(stage, &mut own, depth);
+            let input = std::mem::take(&mut piped);
+            if let Some(next) = pipeline.stages.get(at + 1) {
+                piped = input::printed(stage, &input, next, &own, self);
+            }
+            self.stage(stage, input, &mut own, depth);
             // Every element is a subshell in bash; in zsh the last one is not.
             state.merge(own);
             let steps = &mut self.steps[first..];
@@ -335,7 +343,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn stage(&mut self, stage: &Stage, state: &mut State, depth: usize) {
+    fn stage(&mut self, stage: &Stage, piped: Input, state: &mut State, depth: usize) {
         self.stages += 1;
         if self.too_deep(depth, stage.span) {
             return;
@@ -343,7 +351,10 @@ impl<'a> Work<'a> {
         if state.crowded {
             self.too_much(stage.span);
         }
-        let mut io = Gathered::default();
+        let mut io = Gathered {
+            input: input::of(stage, piped, state, self),
+            ..Gathered::default()
+        };
         for redirect in &stage.redirects {
             self.redirect(redirect, state, depth, &mut io);
         }
@@ -396,7 +407,7 @@ impl<'a> Work<'a> {
                 let mut own = state.clone();
                 own.forget_all();
                 own.in_function = true;
-                self.stage(body, &mut own, depth + 1);
+                self.stage(body, Input::Unknown, &mut own, depth + 1);
                 state.after_child(&own);
                 if builtins::is_called_unasked(name) || catalog::lists(name) {
                     let mut gathered = Gathered::default();
@@ -929,8 +940,21 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn reading(&mut self, named: Entry<'_>, reading: Reading, mut gathered: Gathered, state: &mut State, site: Site) {
+    fn reading(
+        &mut self,
+        named: Entry<'_>,
+        mut reading: Reading,
+        mut gathered: Gathered,
+        state: &mut State,
+        site: Site,
+    ) {
         let Entry { entry, name, args } = named;
+        let input = std::mem::take(&mut gathered.input);
+        if let Some(role) = reading.input
+            && !input::as_code(role, &input, &mut reading, site.span)
+        {
+            gathered.unvouched("code from its input");
+        }
         for misread in &reading.doubts {
             gathered.unlisted(Gap::Word, misread.why.clone(), misread.span);
         }
@@ -973,15 +997,15 @@ impl<'a> Work<'a> {
         }
         for inner in reading.inner {
             if builtins::runs_in_this_shell(entry) {
-                self.inner(inner, state, site);
+                self.inner(inner, &input, state, site);
             } else if entry == "time" {
                 // A word of the shell, or a program where it is quoted or stands behind an assignment.
                 let mut after = state.clone();
-                self.inner(inner, &mut after, site);
+                self.inner(inner, &input, &mut after, site);
                 state.merge(after);
             } else {
                 let mut child = own.child();
-                self.inner(inner, &mut child, site);
+                self.inner(inner, &input, &mut child, site);
                 own.after_child(&child);
             }
         }
@@ -1058,30 +1082,109 @@ impl<'a> Work<'a> {
     }
 
     /// Runs what a command runs, in the state of the shell that runs it.
-    fn inner(&mut self, inner: Inner, state: &mut State, site: Site) {
+    fn inner(&mut self, inner: Inner, input: &Input, state: &mut State, site: Site) {
         let site = site.wrapped();
         match inner {
-            Inner::Command { mut args, appended } => {
-                if appended {
-                    args.push(Arg {
-                        value: Value::UNKNOWN,
-                        span: site.span,
-                    });
-                }
-                self.command(&args, Gathered::default(), state, site);
+            Inner::Command { args } => {
+                let gathered = Gathered {
+                    input: input.clone(),
+                    ..Gathered::default()
+                };
+                self.command(&args, gathered, state, site);
             }
+            Inner::Fed { args, feed } => self.fed(&args, &feed, input, state, site),
+            Inner::Elsewhere { args } => self.elsewhere(&args, site),
             Inner::Code {
                 role: Role::Shell,
                 code,
             } => self.code(&code, state, site),
-            Inner::Code { role: _, code } => {
+            Inner::Code { role, code } => {
                 let mut gathered = Gathered::default();
+                if inline::is_harmless(role, &code, state, self, &mut gathered) {
+                    return self.push("(code)", vec![code], gathered, site.span);
+                }
                 gathered.unvouched("code given in the command");
                 self.push("(code)", vec![code], gathered, site.span);
                 state.wrote = true;
                 state.relinked = true;
             }
         }
+    }
+
+    /// A command whose words come from data: judged with none, with one and with all of them.
+    fn fed(&mut self, args: &[Arg], feed: &Feed, input: &Input, state: &mut State, site: Site) {
+        let known = input::words(input, feed);
+        let unknown = Value::Unknown {
+            prefix: String::new(),
+            single: feed.placeholder.is_some(),
+        };
+        let is_known = known.is_some();
+        let data = known.unwrap_or_else(|| vec![unknown]);
+        let arg = |value: &Value| Arg {
+            value: value.clone(),
+            span: site.span,
+        };
+        if let Some(placeholder) = &feed.placeholder {
+            for value in &data {
+                let args: Vec<Arg> = args
+                    .iter()
+                    .map(|arg| grammar::find::replace(arg, placeholder, value))
+                    .collect();
+                self.command(&args, Gathered::default(), state, site);
+            }
+            return;
+        }
+        let with = |words: &[Value]| args.iter().cloned().chain(words.iter().map(arg)).collect::<Vec<Arg>>();
+        if is_known {
+            // Without words it may act on the current directory; that it lacks them is no doubt of what it does with
+            // them.
+            let first = self.steps.len();
+            self.command(args, Gathered::default(), state, site);
+            for step in &mut self.steps[first..] {
+                step.doubts.clear();
+                step.tier = risk::step_tier(step);
+            }
+            self.command(&with(&data[..data.len().min(1)]), Gathered::default(), state, site);
+            if self.steps[first..]
+                .iter()
+                .all(|step| step.proven() && step.tier == Tier::Safe)
+            {
+                self.steps.truncate(first);
+            }
+        }
+        // One of several paths stands for any number of these.
+        let many = data.iter().any(|value| value.literal().is_none());
+        let again = if many { data.as_slice() } else { &[] };
+        let all = [data.as_slice(), again].concat();
+        self.command(&with(&all), Gathered::default(), state, site);
+    }
+
+    /// A command that runs in a container or on another machine. What it does there is not what it would do here: only
+    /// what nothing brings back counts, besides what the entry says of running it at all.
+    fn elsewhere(&mut self, args: &[Arg], site: Site) {
+        let first = self.steps.len();
+        self.command(args, Gathered::default(), &mut State::default(), site);
+        let is_loss = |effect: &Effect| {
+            let loses = matches!(effect.spec.action, Action::Delete | Action::Send | Action::Control)
+                || effect.spec.undo == Undo::Forever;
+            loses && risk::tier(effect.spec) == Tier::Critical
+        };
+        for step in &mut self.steps[first..] {
+            step.doubts.clear();
+            step.effects.retain(is_loss);
+            for effect in &mut step.effects {
+                effect.subject = Subject::None;
+                effect.target.push_str(", not on this machine");
+            }
+            step.around = Around::default();
+            step.tier = risk::step_tier(step);
+        }
+        let kept = self
+            .steps
+            .split_off(first)
+            .into_iter()
+            .filter(|step| !step.effects.is_empty());
+        self.steps.extend(kept.collect::<Vec<_>>());
     }
 
     /// Runs shell code that is given as a word.

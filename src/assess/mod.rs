@@ -9,6 +9,8 @@ mod files;
 mod git;
 mod glob;
 mod hosts;
+mod inline;
+mod input;
 mod mcp_tool;
 mod names;
 mod other_tool;

@@ -23,7 +23,7 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
     for used in uses {
         let arg = &used.arg;
         match used.role {
-            Role::Plain | Role::Command => {}
+            Role::Plain | Role::Command | Role::Remote => {}
             Role::Package => package(arg, state, work, gathered),
             Role::PathRead => path(Action::Read, arg, state, work, gathered),
             Role::TreeRead => tree(
@@ -71,7 +71,16 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
             },
             Role::EnvAssign => assignment(arg, state, work, gathered),
             Role::TreeFilter => {}
-            Role::Shell | Role::Code | Role::Sed | Role::Awk | Role::Jq | Role::Find | Role::Sql | Role::Sqlite => {
+            Role::Shell
+            | Role::Code
+            | Role::Python
+            | Role::JavaScript
+            | Role::Sed
+            | Role::Awk
+            | Role::Jq
+            | Role::Find
+            | Role::Sql
+            | Role::Sqlite => {
                 gathered.doubt("code that is not followed here", arg.span);
             }
         }

@@ -372,7 +372,7 @@ impl<'a> Parser<'a> {
         }
         match role {
             Role::Plain => {}
-            Role::Shell | Role::Code => self.reading.inner.push(Inner::Code {
+            Role::Shell | Role::Code | Role::Python | Role::JavaScript => self.reading.inner.push(Inner::Code {
                 role,
                 code: arg.clone(),
             }),
@@ -380,6 +380,9 @@ impl<'a> Parser<'a> {
                 grammar::embedded(role, arg, &mut self.reading)
             }
             Role::Command | Role::Package => self.inner_command(&[arg], arg.span),
+            Role::Remote => self.reading.inner.push(Inner::Elsewhere {
+                args: vec![arg.clone()],
+            }),
             Role::EnvAssign if !is_assignable(&arg.value) => {
                 self.doubt(arg.span, "this is not the plain name of a variable".to_owned());
             }
@@ -407,15 +410,28 @@ impl<'a> Parser<'a> {
         if self.describing && self.operands.is_empty() && !self.present.is_empty() {
             return self.reading.effects.truncate(self.effects_at);
         }
-        let (changed, here) = self.changed_by_options(node);
+        let Changed {
+            slots: changed,
+            here,
+            input,
+        } = self.changed_by_options(node);
         let operands = std::mem::take(&mut self.operands);
         let bare = if changed.is_some() || self.only_describes_itself() {
             Vec::new()
         } else {
             node.bare()
         };
+        let own_input = node.input().filter(|_| changed.is_none());
         let slots = changed.unwrap_or_else(|| node.operands());
-        let nothing_to_do = operands.is_empty() && (!bare.is_empty() || self.only_describes_itself());
+        let names_no_code = operands.len() <= slots.iter().take_while(|slot| !is_code(slot.role)).count();
+        let is_dash = operands.first().is_some_and(|arg| arg.value.literal() == Some("-"));
+        let dash = is_dash && slots.first().is_some_and(|slot| slot.role == Role::Program);
+        if !self.only_describes_itself() {
+            self.reading.input = input.or(own_input.filter(|_| names_no_code || dash));
+        }
+        let nothing_to_do = self.reading.input.is_some() && dash
+            || operands.is_empty()
+                && (!bare.is_empty() || self.reading.input.is_some() || self.only_describes_itself());
         if operands.iter().all(|arg| is_many(arg)) {
             self.reading.effects.extend(bare);
         }
@@ -432,13 +448,15 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The operand grammar, if the options given change it, and the role of the current directory.
-    fn changed_by_options(&mut self, node: Node) -> (Option<Vec<Slot>>, Option<Role>) {
+    /// What the options given change.
+    fn changed_by_options(&mut self, node: Node) -> Changed {
         let mut slots: Option<Vec<Slot>> = None;
+        let mut input = None;
         let mut reads: Option<Role> = None;
         let mut here = node.here();
         for when in self.whens_that_hold() {
             here = when.here().or(here);
+            input = when.input().or(input);
             if let Some(role) = when.reads()
                 && reads.replace(role).is_some_and(|earlier| earlier != role)
             {
@@ -456,14 +474,20 @@ impl<'a> Parser<'a> {
                 );
             }
         }
-        let Some(role) = reads else { return (slots, here) };
+        let Some(role) = reads else {
+            return Changed { slots, here, input };
+        };
         let mut slots = slots.unwrap_or_else(|| node.operands());
         for slot in &mut slots {
             if matches!(slot.role, Role::PathRead | Role::TreeVisible) {
                 slot.role = role;
             }
         }
-        (Some(slots), here)
+        Changed {
+            slots: Some(slots),
+            here,
+            input,
+        }
     }
 
     /// What the options given change of the innermost node; effects are taken of the others too.
@@ -525,6 +549,10 @@ impl<'a> Parser<'a> {
                 }
                 return self.inner_command(rest, first.span);
             }
+            if slot.role == Role::Remote && !rest.is_empty() {
+                let args = rest.iter().map(|&arg| arg.clone()).collect();
+                return self.reading.inner.push(Inner::Elsewhere { args });
+            }
             let (taken, left) = rest.split_at(counts.of(slot.times).min(rest.len()));
             for arg in taken {
                 self.role(slot.role, slot.known, arg);
@@ -562,7 +590,6 @@ impl<'a> Parser<'a> {
         }
         self.reading.inner.push(Inner::Command {
             args: words.iter().map(|&arg| arg.clone()).collect(),
-            appended: false,
         });
     }
 
@@ -574,6 +601,16 @@ impl<'a> Parser<'a> {
         };
         given("--help") || given("--version")
     }
+}
+
+/// What the options given leave of an entry.
+struct Changed {
+    /// The operand grammar that replaces the entry's.
+    slots: Option<Vec<Slot>>,
+    /// The role of the current directory.
+    here: Option<Role>,
+    /// What the options make of standard input.
+    input: Option<Role>,
 }
 
 /// How many operands the optional places and the open one take beyond what is required.
@@ -705,6 +742,14 @@ fn is_assignable(value: &Value) -> bool {
     }
 }
 
+/// The word is code, or names a file of it.
+fn is_code(role: Role) -> bool {
+    matches!(
+        role,
+        Role::Program | Role::Shell | Role::Code | Role::Python | Role::JavaScript | Role::Sql | Role::Sqlite
+    )
+}
+
 /// The word may be none or several.
 fn is_many(arg: &Arg) -> bool {
     matches!(arg.value, Value::Unknown { single: false, .. })
@@ -738,6 +783,9 @@ fn is_path(role: Role) -> bool {
         | Role::Jq
         | Role::Sql
         | Role::Sqlite
+        | Role::Python
+        | Role::JavaScript
+        | Role::Remote
         | Role::Find => false,
     }
 }

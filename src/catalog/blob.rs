@@ -129,6 +129,11 @@ impl When {
         role_plus_one(byte(word(self.0 + WHEN_HERE), 0))
     }
 
+    /// What its standard input is.
+    pub fn input(self) -> Option<Role> {
+        role_plus_one(byte(word(self.0 + WHEN_HERE), 1))
+    }
+
     /// The role that operands of the roles path-read and tree-visible play instead.
     pub fn reads(self) -> Option<Role> {
         role_plus_one(byte(word(self.0 + WHEN_READS), 0))
@@ -167,6 +172,11 @@ impl Node {
     /// What it does to the current directory where no operand names a path.
     pub fn here(self) -> Option<Role> {
         role_plus_one(byte(word(self.0 + NODE_HERE), 0))
+    }
+
+    /// What its standard input is where no operand is a program or code.
+    pub fn input(self) -> Option<Role> {
+        role_plus_one(byte(word(self.0 + NODE_HERE), 1))
     }
 
     /// The option with exactly this spelling.

@@ -20,6 +20,8 @@ pub struct Reading {
     pub effects: Vec<EffectSpec>,
     /// Commands and code that it runs.
     pub inner: Vec<Inner>,
+    /// The code that it reads from its standard input.
+    pub input: Option<Role>,
     /// What was not understood.
     pub doubts: Vec<Misread>,
     /// A directory, relative to the cwd, in which it acts and against which its paths are read (`git -C`, `env -C`).
@@ -40,10 +42,33 @@ pub struct Use {
 /// A command or code that the command runs.
 #[derive(Clone, Debug)]
 pub enum Inner {
-    /// `timeout 5 ls -l`: its own words, the program first. `appended` words are not known: they come from data (xargs).
-    Command { args: Vec<Arg>, appended: bool },
+    /// `timeout 5 ls -l`: its own words, the program first.
+    Command { args: Vec<Arg> },
+    /// `xargs ls -l`: the same, with words from its input.
+    Fed { args: Vec<Arg>, feed: Feed },
+    /// `docker exec web ls`: the same, run in a container or on another machine.
+    Elsewhere { args: Vec<Arg> },
     /// Code that is run: `bash -c CODE`, `awk PROGRAM` is not here (it is read by its own grammar).
     Code { role: Role, code: Arg },
+}
+
+/// How words of data become words of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feed {
+    /// Each word that holds this is one with a word of the data in its place; `None`: any number of them stand at the end.
+    pub placeholder: Option<String>,
+    pub split: Split,
+}
+
+/// Where data is split into words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// At blanks and line ends (with a placeholder only at these); quotes and backslashes quote.
+    Blanks,
+    /// At each NUL.
+    Nul,
+    /// Elsewhere.
+    Other,
 }
 
 /// Something not understood, with the words it concerns.

@@ -363,7 +363,12 @@ fn a_here_document_is_text_unless_it_holds_commands() {
             "cat <<< \"$(rm -rf ~)\"",
         ],
     );
-    all(&machine, "high", &["sh <<E\nls\nE", "python3 <<E\nprint(1)\nE"]);
+    all(&machine, "safe", &["sh <<E\nls\nE", "python3 <<E\nprint(1)\nE"]);
+    all(
+        &machine,
+        "high",
+        &["sh <<E\nls\nls\nE", "python3 <<E\nimport os\nE", "perl <<E\n1\nE"],
+    );
 }
 
 #[test]

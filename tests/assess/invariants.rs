@@ -20,7 +20,7 @@ const DANGEROUS: &[&str] = &[
     "cat .env",
     "grep -r x .",
     "rm notes.txt",
-    "python3 -c 'print(1)'",
+    "python3 -c 'import os'",
     "git checkout -- .",
     "git push",
     "echo $API_TOKEN",

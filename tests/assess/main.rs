@@ -4,6 +4,7 @@
 //! which are run here too.
 
 mod bypasses;
+mod embedded;
 mod examples;
 mod files;
 mod invariants;
@@ -14,6 +15,7 @@ mod shell;
 #[path = "../support/mod.rs"]
 mod support;
 mod tools;
+mod twins;
 mod unlisted;
 
 use countersign::effect::{Assessment, Effect};

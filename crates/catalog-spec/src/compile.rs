@@ -120,7 +120,7 @@ impl Writer {
             self.text(&entry.about),
             self.text(grammar),
             bits,
-            optional_role(entry.here),
+            optional_role(entry.here) | optional_role(entry.input) << 8,
         ];
         let at = number(self.words.len());
         self.words.extend(single);
@@ -183,7 +183,7 @@ impl Writer {
         row.push(u32::from(when.operands.is_some()));
         row.extend(operands);
         row.extend(effects);
-        row.push(optional_role(when.here));
+        row.push(optional_role(when.here) | optional_role(when.input) << 8);
         row.push(optional_role(when.reads));
         row.extend(self.list(when.without.iter().map(|&id| vec![number(id)]).collect()));
         row

@@ -34,6 +34,8 @@ pub struct Entry {
     pub operands: Vec<Slot>,
     /// What it does to the current directory where no operand names a path.
     pub here: Option<Role>,
+    /// What its standard input is where no operand is a program or code.
+    pub input: Option<Role>,
     pub effects: Vec<EffectSpec>,
     /// What it does where there is no operand.
     pub bare: Vec<EffectSpec>,
@@ -83,6 +85,8 @@ pub struct When {
     /// The role that operands of the roles path-read and tree-visible play instead.
     pub reads: Option<Role>,
     pub here: Option<Role>,
+    /// What its standard input is.
+    pub input: Option<Role>,
     /// What is done in addition.
     pub effects: Vec<EffectSpec>,
 }
@@ -137,6 +141,7 @@ struct RawCommand {
     values: BTreeMap<Spanned<String>, Spanned<String>>,
     operands: Option<Spanned<String>>,
     here: Option<Spanned<String>>,
+    input: Option<Spanned<String>>,
     #[serde(default)]
     effects: Vec<Spanned<String>>,
     #[serde(default)]
@@ -158,6 +163,7 @@ struct RawWhen {
     #[serde(rename = "path-read")]
     reads: Option<Spanned<String>>,
     here: Option<Spanned<String>>,
+    input: Option<Spanned<String>>,
     #[serde(default)]
     effects: Vec<Spanned<String>>,
 }
@@ -262,6 +268,7 @@ impl Checker<'_, '_> {
             inert: raw.inert,
             global: raw.global,
             here: self.one_role(raw.here.as_ref()),
+            input: self.one_role(raw.input.as_ref()),
             effects: self.effects(&raw.effects),
             bare: self.effects(&raw.bare),
             whens: self.whens(raw, &options, style),
@@ -497,6 +504,7 @@ impl Checker<'_, '_> {
                 operands: when.operands.as_ref().map(|o| self.operands(Some(o), style)),
                 reads: self.one_role(when.reads.as_ref()),
                 here: self.one_role(when.here.as_ref()),
+                input: self.one_role(when.input.as_ref()),
                 effects: self.effects(&when.effects),
             });
         }

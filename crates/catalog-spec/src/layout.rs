@@ -24,7 +24,7 @@ pub const NODE_ABOUT: usize = 0;
 pub const NODE_GRAMMAR: usize = 1;
 /// The style's byte, and above it the `BIT_`s.
 pub const NODE_BITS: usize = 2;
-/// A role's byte plus one; 0 is none.
+/// The bytes of two roles, each plus one, 0 for none: what it does to the current directory, what its standard input is.
 pub const NODE_HERE: usize = 3;
 pub const NODE_OPTIONS: usize = 4;
 pub const NODE_OPERANDS: usize = 6;
@@ -53,7 +53,7 @@ pub const OPTION_DESCRIBES: u32 = 2;
 pub const SHAPE_WORDS: usize = 2;
 
 /// What changes with an option: the options' numbers (a list), whether it has operands of its own, these (a list), the
-/// effects it adds (a list), its `here`, the role that path-read becomes, the options without which it holds (a list).
+/// effects it adds (a list), its `here` and `input` as in a node, the role that path-read becomes, the options without which it holds (a list).
 pub const WHEN_OPTIONS: usize = 0;
 pub const WHEN_HAS_OPERANDS: usize = 2;
 pub const WHEN_OPERANDS: usize = 3;

@@ -194,6 +194,12 @@ vocabulary! {
         Sql = "code:sql",
         /// SQL for a file of SQLite, or a command of its shell.
         Sqlite = "code:sqlite",
+        /// Python.
+        Python = "code:python",
+        /// JavaScript for Node.
+        JavaScript = "code:js",
+        /// The first word of a command that is executed in a container or on another machine; the rest are its own.
+        Remote = "remote",
     }
 }
 

@@ -373,7 +373,7 @@ fn commands(reading: &Reading) -> Vec<String> {
         .iter()
         .filter_map(|inner| match inner {
             Inner::Command { args, .. } => Some(text(args)),
-            Inner::Code { .. } => None,
+            Inner::Code { .. } | Inner::Fed { .. } | Inner::Elsewhere { .. } => None,
         })
         .collect()
 }
@@ -395,13 +395,16 @@ fn code_is_handed_on_with_its_role() {
     };
     assert_eq!(code("bash -c ls"), (Role::Shell, Some("ls".to_owned())));
     assert_eq!(code("bash -xc ls name"), (Role::Shell, Some("ls".to_owned())));
-    assert_eq!(code("node -e x"), (Role::Code, Some("x".to_owned())));
+    assert_eq!(code("node -e x"), (Role::JavaScript, Some("x".to_owned())));
     assert_eq!(code("trap $x EXIT"), (Role::Shell, None));
 }
 
 #[test]
 fn a_command_given_no_operand_does_what_its_entry_says() {
-    assert!(!words("bash").effects.is_empty());
+    assert_eq!(words("bash").input, Some(Role::Shell));
+    assert_eq!(words("python3 - a").input, Some(Role::Python));
+    assert_eq!(words("bash x").input, None);
+    assert_eq!(words("bash --version").input, None);
     assert!(!words("printenv -- $@").effects.is_empty());
     assert!(words("printenv HOME").effects.is_empty());
 }

@@ -38,10 +38,9 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
         None if asks_for_text || emptied => {}
         None => discloses_environment(reading),
         // GNU takes every word with a `=` for an assignment, whatever stands before it.
-        Some(Value::Literal(text)) if text != "-" && !text.contains('=') => reading.inner.push(Inner::Command {
-            args: command.to_vec(),
-            appended: false,
-        }),
+        Some(Value::Literal(text)) if text != "-" && !text.contains('=') => {
+            reading.inner.push(Inner::Command { args: command.to_vec() })
+        }
         Some(_) => doubt(reading, command[0].span, "the program that env runs is not known"),
     }
 }

@@ -210,7 +210,7 @@ fn exec(name: &str, after: &[Arg], starts: &[Arg], reading: &mut Reading) -> Res
             .iter()
             .map(|arg| replace(arg, "{}", &found(&start.value)))
             .collect();
-        reading.inner.push(Inner::Command { args, appended: false });
+        reading.inner.push(Inner::Command { args });
     }
     Ok(end + 1)
 }
@@ -247,7 +247,7 @@ fn holds_placeholder(value: &Value) -> bool {
 }
 
 /// The word with `placeholder` replaced by `data`; what follows the replaced text is not kept.
-pub(super) fn replace(arg: &Arg, placeholder: &str, data: &Value) -> Arg {
+pub fn replace(arg: &Arg, placeholder: &str, data: &Value) -> Arg {
     let start = match data {
         Value::Literal(text) | Value::Under(text) | Value::Unknown { prefix: text, .. } => text.as_str(),
         Value::OneOf(_) => "",

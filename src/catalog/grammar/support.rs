@@ -77,11 +77,13 @@ pub(super) fn uses(reading: &Reading) -> Vec<String> {
 
 /// Each inner command as its words, `+` at the end where words from data follow.
 pub(super) fn inner(reading: &Reading) -> Vec<String> {
+    let words = |args: &[Arg]| args.iter().map(show).collect::<Vec<_>>().join(" ");
     let shown = reading.inner.iter().map(|inner| match inner {
-        Inner::Command { args, appended } => {
-            let words: Vec<_> = args.iter().map(show).collect();
-            words.join(" ") + if *appended { " +" } else { "" }
-        }
+        Inner::Command { args } | Inner::Elsewhere { args } => words(args),
+        Inner::Fed { args, feed } => match &feed.placeholder {
+            None => words(args) + " +",
+            Some(placeholder) => format!("{} for {placeholder}", words(args)),
+        },
         Inner::Code { role, code } => format!("{role} {}", show(code)),
     });
     shown.collect()

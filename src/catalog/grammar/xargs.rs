@@ -1,11 +1,11 @@
 //! Reads `xargs`: its options, and the command it runs with words that come from data.
 //!
-//! Without `-I` the inner command is marked `appended`: any number of unknown words follow its own. With `-I R` each
-//! word that holds R is one unknown word with the literal text before R as its prefix.
+//! Which words these are, whoever knows what stands on its input says.
 //! Source: the GNU findutils 4.9 manual; options whose value BSD takes differently (`-i`, `-l`, `-e`) are not listed.
 
 use super::words::{Known, options};
 use super::{Inner, Reading, Role, doubt, find, uses};
+use crate::catalog::{Feed, Split};
 use crate::shell::{Arg, Value};
 
 const XARGS: Known = Known {
@@ -45,9 +45,15 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
         return;
     };
     let mut placeholder = None;
+    let mut split = Split::Blanks;
     for option in given {
         match option.spelling {
-            "-a" | "--arg-file" => uses(reading, Role::PathRead, option.into_value()),
+            "-a" | "--arg-file" => {
+                uses(reading, Role::PathRead, option.into_value());
+                split = Split::Other;
+            }
+            "-0" | "--null" if split != Split::Other => split = Split::Nul,
+            "-d" | "--delimiter" | "-E" => split = Split::Other,
             "-I" => placeholder = Some(option.into_value()),
             // GNU lets the last of -I, -L and -n win, others combine them.
             "-L" | "-n" | "--max-args" if placeholder.is_some() => {
@@ -63,23 +69,23 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
     let Some(program) = command.first() else {
         return;
     };
-    let Some(placeholder) = placeholder else {
-        reading.inner.push(Inner::Command {
-            args: command.to_vec(),
-            appended: true,
-        });
-        return;
+    let placeholder = match placeholder {
+        None => None,
+        Some(arg) => match arg.value.literal().filter(|text| !text.is_empty()) {
+            Some(text) => Some(text.to_owned()),
+            None => return doubt(reading, arg.span, "the placeholder of xargs is not known"),
+        },
     };
-    let Some(text) = placeholder.value.literal().filter(|text| !text.is_empty()) else {
-        return doubt(reading, placeholder.span, "the placeholder of xargs is not known");
-    };
-    let data = Value::Unknown {
-        prefix: String::new(),
-        single: true,
-    };
-    let args: Vec<Arg> = command.iter().map(|arg| find::replace(arg, text, &data)).collect();
-    if !matches!(program.value, Value::Literal(_)) || args[0] != *program {
+    let named_by_data = |text: &String| find::replace(program, text, &Value::UNKNOWN) != *program;
+    let is_known = matches!(program.value, Value::Literal(_));
+    if placeholder
+        .as_ref()
+        .is_some_and(|text| !is_known || named_by_data(text))
+    {
         return doubt(reading, program.span, "xargs runs a program that its input names");
     }
-    reading.inner.push(Inner::Command { args, appended: false });
+    reading.inner.push(Inner::Fed {
+        args: command.to_vec(),
+        feed: Feed { placeholder, split },
+    });
 }

@@ -83,6 +83,20 @@ impl Snapshot {
         states.map(|state| state.unwrap_or(Tracked::Unknown)).collect()
     }
 
+    /// Calls `visit` with every path that git lists, none of which is empty; `None` where the list is not understood.
+    pub fn each_name(&self, mut visit: impl FnMut(&[u8])) -> Option<()> {
+        let Some((index, _)) = &self.index else { return Some(()) };
+        let mut is_sound = true;
+        let scanned = index::scan(index, self.format.length(), |name, _| {
+            is_sound &= !name.is_empty();
+            if is_sound {
+                visit(name);
+            }
+            is_sound
+        });
+        (is_sound && scanned.is_ok()).then_some(())
+    }
+
     /// The path below the working tree, as git writes it.
     fn relative(&self, path: &Path) -> Option<Vec<u8>> {
         let path = fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?);

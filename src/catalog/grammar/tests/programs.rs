@@ -120,10 +120,13 @@ fn xargs_appends_unknown_words_to_its_command() {
 }
 
 #[test]
-fn xargs_with_a_placeholder_fills_it_with_one_unknown_word() {
-    assert_eq!(inner(&line("xargs -I {} cat dir/{} x")), ["cat dir/* x"]);
-    assert_eq!(inner(&line("xargs -I% cp % out")), ["cp * out"]);
-    assert_eq!(inner(&with("xargs -I{} sh -c", &[word("echo {}")])), ["sh -c echo *"]);
+fn xargs_with_a_placeholder_says_where_its_data_goes() {
+    assert_eq!(inner(&line("xargs -I {} cat dir/{} x")), ["cat dir/{} x for {}"]);
+    assert_eq!(inner(&line("xargs -I% cp % out")), ["cp % out for %"]);
+    assert_eq!(
+        inner(&with("xargs -I{} sh -c", &[word("echo {}")])),
+        ["sh -c echo {} for {}"]
+    );
 }
 
 #[test]
