@@ -490,7 +490,7 @@ pub fn beside(paths: &[Arg], state: &State, work: &mut Work<'_>, gathered: &mut 
             };
             let both = [place::normalize(&named), work.facts.real(&named)];
             if !both.iter().all(|path| work.facts.in_project(path)) {
-                gathered.unvouched(&format!("what stands beside {text}"));
+                gathered.unvouched(format!("what stands beside {text}"));
             }
         }
     }
