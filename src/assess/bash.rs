@@ -970,6 +970,7 @@ impl<'a> Work<'a> {
             git::widen(&mut uses, &own, self.facts);
         }
         roles::apply(&uses, &own, self, &mut gathered);
+        roles::beside(&reading.beside, &own, self, &mut gathered);
         roles::sought(&uses, !reading.inner.is_empty(), &mut gathered);
         let own_effects = gathered.effects.iter().skip(gathered.around.effects);
         if own_effects.clone().any(|effect| effect.spec.action == Action::Execute) {

@@ -485,6 +485,26 @@ fn program(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
     }
 }
 
+/// What stands beside a path and is run is the project's own, which the entry's effects tell, only in the project.
+pub fn beside(paths: &[Arg], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    for arg in paths {
+        let texts = match &arg.value {
+            Value::Under(directory) => std::slice::from_ref(directory),
+            value => value.alternatives().unwrap_or_default(),
+        };
+        for text in texts {
+            let Some(named) = located(text, state) else {
+                gathered.doubt("the directory it runs in is not known", arg.span);
+                continue;
+            };
+            let both = [place::normalize(&named), work.facts.real(&named)];
+            if !both.iter().all(|path| work.facts.in_project(path)) {
+                gathered.unvouched(format!("what stands beside {text}"));
+            }
+        }
+    }
+}
+
 /// The program of a package: that of the project's own dependencies, or new code from a registry.
 fn package(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
     let name = arg.value.literal().unwrap_or_default();

@@ -370,6 +370,9 @@ impl<'a> Parser<'a> {
             let why = format!("`{word}` is not a word that is known here of {}", self.name());
             self.doubt(arg.span, why);
         }
+        if known.split(' ').any(|word| word == "@project") {
+            self.reading.beside.push(arg.clone());
+        }
         match role {
             Role::Plain => {}
             Role::Shell | Role::Code | Role::Python | Role::JavaScript => self.reading.inner.push(Inner::Code {
@@ -644,7 +647,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// Whether every text that the value can be is listed: `#` lists all numbers, `x*` all that begins with `x`, `*x` all that
-/// `@name` lists and that ends with `x`, and `@name`, `@word`, `@below`, `@repo`, `@image`, `@package` and
+/// `@name` lists and that ends with `x`, and `@name`, `@word`, `@below`, `@project`, `@repo`, `@image`, `@package` and
 /// `@text` a kind of words.
 fn is_known(known: &str, value: &Value) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -657,6 +660,7 @@ fn is_known(known: &str, value: &Value) -> bool {
         "@name" => is_name(text),
         "@word" => is_word(text),
         "@below" => is_below(text),
+        "@project" => is_path_or_pattern(text),
         "@repo" => is_repository(text),
         "@image" => is_image(text),
         "@package" => is_package(text),
@@ -669,7 +673,11 @@ fn is_known(known: &str, value: &Value) -> bool {
         || match value {
             Value::Literal(text) => listed(text),
             Value::OneOf(texts) => texts.iter().all(listed),
-            Value::Under(directory) => known.split(' ').any(|word| word == "@below") && is_below(directory),
+            Value::Under(directory) => known.split(' ').any(|word| match word {
+                "@below" => is_below(directory),
+                "@project" => is_path_or_pattern(directory),
+                _ => false,
+            }),
             Value::Unknown { prefix, single } => *single && begins(prefix),
         }
 }
@@ -687,8 +695,19 @@ fn is_word(text: &str) -> bool {
 
 /// A path that leads to nothing outside the current directory, links apart.
 fn is_below(text: &str) -> bool {
-    let outside = text.starts_with(['/', '-', '@', '~']) || text.contains("://");
-    !text.is_empty() && !outside && text.split('/').all(|part| part != "..")
+    is_path_or_pattern(text) && !text.starts_with(['/', '~']) && text.split('/').all(|part| part != "..")
+}
+
+/// A path, or a pattern for paths that the program itself expands and none of which begins elsewhere than the text does; no
+/// `scheme:` stands before it.
+fn is_path_or_pattern(text: &str) -> bool {
+    let scheme = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-".contains(&b));
+    let address = text
+        .split_once(':')
+        .is_some_and(|(before, after)| scheme(before) && !after.starts_with(':'));
+    let leads_elsewhere = |part: &str| !part.starts_with(|c: char| c.is_alphanumeric() || "._*[@-".contains(c));
+    let braces = text.contains('{') && (text.contains("..") || text.split(['{', ',']).skip(1).any(leads_elsewhere));
+    !text.is_empty() && !text.starts_with(['-', '@', ':']) && !text.starts_with("!!") && !address && !braces
 }
 
 /// The image of a container that no host stands before, or a host of a public registry.

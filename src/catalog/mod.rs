@@ -26,6 +26,8 @@ pub struct Reading {
     pub doubts: Vec<Misread>,
     /// A directory, relative to the cwd, in which it acts and against which its paths are read (`git -C`, `env -C`).
     pub directory: Option<Arg>,
+    /// Paths whose directories hold configuration or plugins that it runs.
+    pub beside: Vec<Arg>,
     /// What the command does, in a few words.
     pub about: &'static str,
     /// The subcommand as the catalog spells it, its words joined by a space; empty where there is none.

@@ -60,7 +60,7 @@ pub struct Opt {
     pub describes: bool,
     /// The only values that are understood: `#` for a number, `x*` for what begins with `x`, `@name` for a name or path
     /// without `:` and `=` that does not begin with `-` or `@`, `@word` for such a name that is no path, `@below` for a path below the current
-    /// directory, `@repo` for `OWNER/NAME`, `@image` for an image that is not fetched from an unknown host, `@text` for any exact text that does not begin with `@`; empty where every value is.
+    /// directory, `@project` for a path whose directories hold configuration or plugins that are run, `@repo` for `OWNER/NAME`, `@image` for an image that is not fetched from an unknown host, `@text` for any exact text that does not begin with `@`; empty where every value is.
     pub known: Vec<String>,
 }
 

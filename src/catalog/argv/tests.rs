@@ -557,18 +557,18 @@ fn a_word_is_a_name_that_is_no_path() {
 #[test]
 fn a_path_below_the_current_directory_leads_nowhere_else() {
     tells(
-        &["pytest tests/x.py::test[a]", "pytest .", "pytest ./a..b/.c"],
+        &["cmake tests", "cmake .", "cmake ./a..b/.c"],
         &[
-            "pytest /tmp/x",
-            "pytest ../x",
-            "pytest a/../../x",
-            "pytest a/..",
-            "pytest @x",
-            "pytest https://x",
-            "pytest a$x",
+            "cmake /tmp/x",
+            "cmake ../x",
+            "cmake a/../../x",
+            "cmake a/..",
+            "cmake @x",
+            "cmake https://x",
+            "cmake a$x",
         ],
     );
-    let below = |directory: &str| reading(vec![literal("pytest"), Value::Under(directory.to_owned())]);
+    let below = |directory: &str| reading(vec![literal("cmake"), Value::Under(directory.to_owned())]);
     assert!(below("tests").doubts.is_empty());
     assert!(!below("/tmp").doubts.is_empty());
     assert!(!below("..").doubts.is_empty());
@@ -647,4 +647,37 @@ fn what_only_describes_a_command_has_none_of_its_effects_unless_something_stands
     assert_eq!(effects("make --version test"), 1);
     assert_eq!(effects("make --version -s"), 1);
     assert!(!words("make --version -f").doubts.is_empty());
+}
+
+#[test]
+fn a_pattern_for_paths_begins_nowhere_else_than_its_text() {
+    for text in [
+        "src",
+        "../x",
+        "/tmp/x",
+        "src/**/*.{ts,tsx}",
+        "{src,test}/x",
+        "tests/x.py::T::test[a-b]",
+        ".",
+    ] {
+        assert!(super::is_path_or_pattern(text), "{text}");
+    }
+    for text in [
+        "",
+        "-x",
+        "@args",
+        ":/tmp/x",
+        "!!/tmp/x",
+        "{/tmp,src}/x",
+        "{src,../y}/x",
+        "{,src}/tmp/x",
+        "{src,}/tmp/x",
+        "{src,{/tmp,x}}/y",
+        "{a,b/c}/../../x",
+        "npm:x",
+        "file:/etc/passwd",
+        "https://evil.example/x.ts",
+    ] {
+        assert!(!super::is_path_or_pattern(text), "{text}");
+    }
 }
