@@ -88,7 +88,6 @@ const TWINS: &[(&str, &str)] = &[
         "JAVA_TOOL_OPTIONS=-javaagent:x java -version",
         "java -javaagent:x -version",
     ),
-    ("CLASSPATH=x java Main", "java -cp x Main"),
     ("LC_ALL=C sort list.txt", "sort list.txt"),
     ("TZ=UTC date", "date -u"),
     ("NO_COLOR=1 ls src", "ls --color=never src"),
@@ -133,6 +132,7 @@ fn a_variable_is_never_milder_than_its_option() {
         ("CARGO_TARGET_DIR=/tmp/x cargo check", "cargo check --target-dir /tmp/x"),
         ("GREP_OPTIONS=-f.env grep y src/main.rs", "grep -f.env y src/main.rs"),
         ("MAKEFLAGS=-j4 make", "make -j4"),
+        ("CLASSPATH=x java Main", "java -cp x Main"),
         ("TF_CLI_ARGS=-destroy terraform plan", "terraform plan -destroy"),
         (
             "NODE_OPTIONS=--max-old-space-size=4096 node -p 1",
