@@ -27,6 +27,8 @@ use crate::shell::expansion::{PatternPart, Surroundings, expand, expand_single};
 use crate::shell::state::State;
 use crate::shell::{self, Arg, Span, Value};
 
+/// Without words these run what they read.
+const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash"];
 /// How many wrappers and scripts may stand inside one another.
 const MAX_NESTING: usize = 12;
 /// At most this many words of one command are looked at.
@@ -39,6 +41,8 @@ const MAX_STAGES: usize = 4000;
 const MAX_EXPANDED: usize = 1024 * 1024;
 /// At most this many commands are guessed of a script that was not understood.
 const MAX_GUESSES: usize = 400;
+/// Among this many first words of such a command, another one is looked for.
+const MAX_INNER: usize = 24;
 
 /// Works out what a script would do.
 pub fn assess(source: &str, cwd: Option<&Path>, facts: &Facts) -> Assessment {
@@ -46,7 +50,8 @@ pub fn assess(source: &str, cwd: Option<&Path>, facts: &Facts) -> Assessment {
     let cwd = cwd.filter(|dir| dir.is_absolute()).map(Path::to_path_buf);
     let parsed = match shell::parse(source) {
         Ok(script) => {
-            work.script(&script, &mut State::in_directory(cwd), 0);
+            work.script(&script, &mut State::in_directory(cwd.clone()), 0);
+            work.suspect(source, cwd);
             true
         }
         Err(refusal) => {
@@ -336,10 +341,7 @@ impl<'a> Work<'a> {
             if fetched {
                 run_from_network(steps);
             }
-            fetched |= steps
-                .iter()
-                .flat_map(|s| &s.effects)
-                .any(|e| e.spec.action == Action::Connect);
+            fetched |= connects(steps);
         }
     }
 
@@ -1309,12 +1311,29 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// Where something was not understood, or runs text that nobody vouches for, a danger may stand in that text: in a
+    /// variable, an alias, a here-document, or as words of another program. It only raises.
+    fn suspect(&mut self, source: &str, cwd: Option<PathBuf>) {
+        let worst = self.steps.iter().map(|step| step.tier).max().unwrap_or(Tier::Safe);
+        let runs_anything = |effect: &Effect| effect.spec.action == Action::Execute && effect.spec.undo >= Undo::Lost;
+        let is_suspect = |step: &Step| !step.proven() || step.effects.iter().any(runs_anything);
+        if worst == Tier::Critical || !self.steps.iter().any(is_suspect) {
+            return;
+        }
+        let mut guesses = Work::new(self.facts);
+        guesses.scan(source, cwd);
+        self.steps
+            .extend(guesses.steps.into_iter().filter(|step| step.tier > worst));
+    }
+
     /// Names the dangers in a script that was refused. It only raises.
     fn scan(&mut self, source: &str, cwd: Option<PathBuf>) {
         let mut seen = HashSet::new();
         let found = shell::scan(source)
             .into_iter()
+            .flat_map(with_inner_commands)
             .filter(|words| seen.insert(words.clone()));
+        let before = self.steps.len();
         for (number, words) in found.enumerate() {
             if number == MAX_GUESSES {
                 return self.too_much(Span::default());
@@ -1338,6 +1357,14 @@ impl<'a> Work<'a> {
                 written: false,
             };
             self.command(&args, gathered, &mut State::in_directory(cwd.clone()), site);
+        }
+        let steps = &mut self.steps[before..];
+        if connects(steps) {
+            // A shell without words reads code, maybe what another guess fetched.
+            steps
+                .chunks_mut(1)
+                .filter(|step| step[0].words.len() == 1 && SHELLS.contains(&step[0].program.as_str()))
+                .for_each(run_from_network);
         }
     }
 
@@ -1396,6 +1423,14 @@ fn read_as(entry: &str, args: &[Arg]) -> Option<Reading> {
     catalog::read(&words)
 }
 
+/// The words of a command, and from each of the first of them on that is a program's name: the command that it may run.
+fn with_inner_commands(words: Vec<String>) -> Vec<Vec<String>> {
+    let inner = (1..words.len().min(MAX_INNER)).filter(|at| catalog::lists(&words[*at]));
+    let mut all: Vec<Vec<String>> = inner.map(|at| words[at..].to_vec()).collect();
+    all.push(words);
+    all
+}
+
 /// Whether code holds `((`, which bash and zsh read as arithmetic and other shells as commands.
 fn nests_subshells(inner: &Inner) -> bool {
     let Inner::Code {
@@ -1437,6 +1472,13 @@ fn plain_text(word: &Word) -> Option<&str> {
         [Part::Literal(text) | Part::Quoted(text)] => Some(text),
         _ => None,
     }
+}
+
+fn connects(steps: &[Step]) -> bool {
+    steps
+        .iter()
+        .flat_map(|s| &s.effects)
+        .any(|e| e.spec.action == Action::Connect)
 }
 
 /// Code that comes through a pipe from the network is the network's.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::bash::Work;
 use super::below;
 use crate::effect::{Action, Effect, EffectSpec, Place, Reach, Subject, Undo};
-use crate::facts::{Facts, Kind};
+use crate::facts::{self, Facts, Kind};
 use crate::place::{self, Purpose};
 use crate::shell::Span;
 
@@ -201,9 +201,12 @@ pub fn named_in(word: &str, cwd: Option<&Path>, facts: &Facts) -> Vec<PathBuf> {
     paths
 }
 
-/// The text of a path operand as an absolute path; `None` where the directory it starts from is not known.
+/// The text of a path operand as an absolute path; `None` where the directory it starts from is not known, or where no
+/// system opens a path as long.
 pub fn absolute(text: &str, cwd: Option<&Path>) -> Option<PathBuf> {
-    if text.starts_with('/') {
+    if text.len() > facts::MAX_PATH {
+        None
+    } else if text.starts_with('/') {
         Some(PathBuf::from(text))
     } else {
         Some(cwd?.join(text))

@@ -25,7 +25,7 @@ const MAX_TREE: usize = 4096;
 const MAX_LINKS: usize = 40;
 
 /// No system opens a longer path, in bytes: the current directory and a word, each as long as may be.
-const MAX_PATH: usize = 8192;
+pub const MAX_PATH: usize = 8192;
 /// The longest user database that is read, in bytes.
 const MAX_DATABASE: u64 = 1024 * 1024;
 /// Where the host's managed settings are on this system.

@@ -62,8 +62,8 @@ struct Scan {
     starts: Vec<usize>,
     word: String,
     in_word: bool,
-    /// The next word is the target of a redirection.
-    is_target: bool,
+    /// The next word is the target of a redirection, `<` or `>`.
+    target_of: Option<char>,
     found: Vec<Vec<String>>,
     /// Text to look at again.
     again: Vec<String>,
@@ -86,7 +86,7 @@ impl Scan {
                 ')' => self.close(),
                 '&' if matches!(last, '<' | '>') || chars.peek() == Some(&'>') => self.end_word(),
                 ';' | '&' | '|' | '\n' | '\r' => self.end_command(),
-                '<' | '>' => self.redirect(),
+                '<' | '>' => self.redirect(c),
                 _ if c.is_whitespace() || c.is_control() => self.end_word(),
                 _ => self.word.push(c),
             }
@@ -123,7 +123,7 @@ impl Scan {
 
     fn open(&mut self) {
         self.end_word();
-        self.is_target = false;
+        self.target_of = None;
         self.outer
             .push((std::mem::take(&mut self.words), std::mem::take(&mut self.starts)));
     }
@@ -135,13 +135,13 @@ impl Scan {
         self.starts.push(self.words.len());
     }
 
-    fn redirect(&mut self) {
+    fn redirect(&mut self, operator: char) {
         if self.word.bytes().all(|byte| byte.is_ascii_digit()) {
             self.word.clear();
             self.in_word = false;
         }
         self.end_word();
-        self.is_target = true;
+        self.target_of = Some(operator);
     }
 
     fn end_word(&mut self) {
@@ -151,12 +151,21 @@ impl Scan {
         let word = std::mem::take(&mut self.word);
         let may_be_code = word.contains(|c: char| c.is_whitespace() || ";|&`(".contains(c))
             || (word.starts_with('{') && word.contains(','));
-        if may_be_code {
-            self.again.push(word.clone());
+        match word.split_once('=') {
+            // What is assigned, to a variable or an alias, may be run by its name.
+            Some((_, value)) if is_assignment(&word) => self.again.push(value.to_owned()),
+            _ if may_be_code => self.again.push(word.clone()),
+            _ => {}
         }
-        if std::mem::take(&mut self.is_target) {
+        if let Some(operator) = self.target_of.take() {
             // In case that was no redirection.
             self.starts.push(self.words.len());
+            // What the file is written by; and a here-string may be one command.
+            self.found.push(if operator == '>' {
+                vec!["tee".into(), word]
+            } else {
+                vec![word]
+            });
             return;
         }
         let starts_command = self.words.is_empty() || self.starts.last() == Some(&self.words.len());
@@ -173,7 +182,7 @@ impl Scan {
     /// Lists the command as a whole, and each stretch of it that may be one.
     fn end_command(&mut self) {
         self.end_word();
-        self.is_target = false;
+        self.target_of = None;
         let words = std::mem::take(&mut self.words);
         let mut starts = std::mem::take(&mut self.starts);
         starts.push(words.len());
@@ -238,10 +247,13 @@ mod tests {
             "echo 'unterminated; rm -rf /",
             "echo ) rm -rf /",
             "while x; do\n\trm -rf /\ndone; select",
+            "x='rm -rf /'; $x",
+            "alias x=\"rm -rf /\"",
         ];
         for source in sources {
             assert!(finds(source, "rm -rf /"), "{source:?}: {:?}", scan(source));
         }
+        assert!(finds("echo x >> ~/.bashrc; coproc", "tee ~/.bashrc"));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 //!
 //! Every run has a fresh seed, which is printed; COUNTERSIGN_SEED repeats one, COUNTERSIGN_INPUTS sets how many scripts.
 
+#[path = "../support/cage.rs"]
 mod cage;
+#[path = "../support/random.rs"]
 mod random;
 mod scripts;
 mod seeds;
