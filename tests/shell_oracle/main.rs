@@ -2,15 +2,17 @@
 //!
 //! Every run has a fresh seed, which is printed; COUNTERSIGN_SEED repeats one, COUNTERSIGN_INPUTS sets how many scripts.
 
+#[path = "../support/cage.rs"]
 mod cage;
 mod random;
 mod scripts;
 mod seeds;
+mod shells;
 mod shown;
 
-use cage::Shell;
 use countersign::shell::parse;
 use random::Random;
+use shells::Shell;
 use shown::Shown;
 
 /// How many scripts a test tries, if COUNTERSIGN_INPUTS does not say.
@@ -18,7 +20,7 @@ const INPUTS: usize = 500;
 
 /// The scripts of a run that the parser accepts: all seeds, then generated ones.
 fn accepted(salt: u64) -> Vec<String> {
-    cage::check_programs();
+    shells::check_programs();
     let set = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
@@ -43,7 +45,7 @@ fn accepted(salt: u64) -> Vec<String> {
 
 fn assert_accepts(shell: Shell, salt: u64) {
     let scripts = accepted(salt);
-    let answers = cage::checked(shell, &scripts);
+    let answers = shells::checked(shell, &scripts);
     let wrong: Vec<String> = scripts
         .iter()
         .zip(&answers)
@@ -60,7 +62,7 @@ fn assert_accepts(shell: Shell, salt: u64) {
 
 fn assert_shows(shell: Shell, salt: u64) {
     let scripts = accepted(salt);
-    let runs = cage::tried(shell, &scripts);
+    let runs = shells::tried(shell, &scripts);
     let total: usize = runs.iter().map(Vec::len).sum();
     println!("{shell:?} ran {total} commands");
     assert!(

@@ -3,13 +3,14 @@
 use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::time::Duration;
+
+use crate::cage::{HOME, cage};
 
 /// An id that owns nothing.
 const NOBODY: u32 = 65_534;
-/// The home and first directory of every script.
-pub const HOME: &str = "/tmp/w";
 /// How long one shell may take over all its scripts, from its start; then it is killed and the test fails.
 const PATIENCE: Duration = Duration::from_secs(900);
 
@@ -120,31 +121,8 @@ fn run(shell: Shell, driver: &str, scripts: &[String]) -> Vec<String> {
 }
 
 fn start(shell: Shell, driver: &str) -> Child {
-    let mut command = Command::new("bwrap");
-    command.args([
-        "--unshare-all",
-        "--die-with-parent",
-        "--new-session",
-        "--ro-bind",
-        "/",
-        "/",
-        "--dev",
-        "/dev",
-        "--proc",
-        "/proc",
-    ]);
-    command.args(["--tmpfs", "/tmp", "--dir", HOME, "--chdir", HOME, "--clearenv"]);
-    command.args([
-        "--setenv",
-        "PATH",
-        "/nonexistent",
-        "--setenv",
-        "HOME",
-        HOME,
-        "--setenv",
-        "LC_ALL",
-        "C.UTF-8",
-    ]);
+    let mut command = cage(Path::new("/"));
+    command.args(["--chdir", HOME, "--setenv", "PATH", "/nonexistent"]);
     match shell {
         Shell::Bash => command.args(["/bin/bash", "--norc", "--noprofile", "-c"]),
         Shell::Zsh => command.args(["/bin/zsh", "-f", "-c"]),
@@ -171,7 +149,7 @@ pub fn check_programs() {
         ("bwrap (bubblewrap)", "/usr/bin/bwrap"),
     ] {
         assert!(
-            std::path::Path::new(path).exists(),
+            Path::new(path).exists(),
             "these tests need the program {program}, at {path}"
         );
     }
