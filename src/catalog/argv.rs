@@ -97,6 +97,12 @@ impl<'a> Parser<'a> {
                 return None;
             }
         }
+        if self.present.is_empty() && node.bare().is_empty() && node.effects().is_empty() {
+            self.doubt(
+                self.args[0].span,
+                format!("what {} does without a subcommand is not known", self.name()),
+            );
+        }
         Some(node)
     }
 

@@ -52,7 +52,7 @@ fn words_of_a_command_that_is_not_known_never_lower_it_and_rarely_raise_it() {
     for command in [
         "foo",
         "rtk ls",
-        "foo install sudo",
+        "foo install sed",
         "foo test",
         "foo rm notes.txt",
         "foo destroy x",

@@ -3,6 +3,7 @@
 //! stands for any text, and alone on a line for any lines. The home's path is shown as `/home/dev`. A command must
 //! succeed; a failure is shown by `; echo "status $?"`.
 
+mod commands;
 mod demo;
 
 use std::fs;

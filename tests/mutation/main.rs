@@ -6,11 +6,13 @@
 //!     COUNTERSIGN_SEED=0 COUNTERSIGN_INPUTS=10000000 cargo test --test mutation no_mutant_of_a_danger -- --nocapture
 
 #[path = "../support/cage.rs"]
-#[allow(dead_code, reason = "another test checks the syntax alone")]
 mod cage;
 mod mutate;
 #[path = "../support/random.rs"]
 mod random;
+#[path = "../support/shells.rs"]
+#[allow(dead_code, reason = "another test checks the syntax alone")]
+mod shells;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "another test uses the rest")]
 mod support;
@@ -19,11 +21,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cage::Shell;
 use countersign::assess::bash;
 use countersign::effect::Tier;
 use countersign::facts::Facts;
 use mutate::{Mutant, mutant};
+use shells::Shell;
 use support::Machine;
 
 /// Commands that must never be let through.
@@ -190,7 +192,7 @@ fn the_bases_are_what_they_are_called() {
 /// What a shell ran of each mutant that is let through is let through by itself, word for word.
 #[track_caller]
 fn assert_runs_only_what_is_harmless(shell: Shell) {
-    cage::check_programs();
+    shells::check_programs();
     let machine = Machine::new();
     let (project, facts, bases) = (machine.project(), machine.facts(), bases());
     let mutants = numbers(100).map(|number| mutant(number, &bases).text);
@@ -198,7 +200,7 @@ fn assert_runs_only_what_is_harmless(shell: Shell) {
     let home = machine.home().to_string_lossy().into_owned();
     let mut wrong = Vec::new();
     let mut ran = 0;
-    for (text, commands) in through.iter().zip(cage::tried(shell, &through)) {
+    for (text, commands) in through.iter().zip(shells::tried(shell, &through)) {
         for words in commands {
             ran += 1;
             let words: Vec<String> = words
@@ -234,14 +236,14 @@ fn what_zsh_runs_of_a_mutant_that_is_let_through_is_harmless() {
 
 #[test]
 fn bash_runs_a_mutant_that_is_only_spelled_otherwise_as_the_command_itself() {
-    cage::check_programs();
+    shells::check_programs();
     let bases = bases();
     let same: Vec<Mutant> = numbers(10)
         .map(|number| mutant(number, &bases))
         .filter(|m| m.is_same)
         .collect();
     let texts: Vec<String> = same.iter().map(|mutant| mutant.text.clone()).collect();
-    let runs = cage::tried(Shell::Bash, &texts);
+    let runs = shells::tried(Shell::Bash, &texts);
     let of_the_shell = |base: &[&str]| ["./nothing.sh"].contains(&base[0]);
     let mut wrong = Vec::new();
     for (mutant, commands) in same.iter().zip(&runs).filter(|(mutant, _)| !of_the_shell(mutant.base)) {

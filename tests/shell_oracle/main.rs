@@ -8,11 +8,13 @@ mod cage;
 mod random;
 mod scripts;
 mod seeds;
+#[path = "../support/shells.rs"]
+mod shells;
 mod shown;
 
-use cage::Shell;
 use countersign::shell::parse;
 use random::Random;
+use shells::Shell;
 use shown::Shown;
 
 /// How many scripts a test tries, if COUNTERSIGN_INPUTS does not say.
@@ -20,7 +22,7 @@ const INPUTS: usize = 500;
 
 /// The scripts of a run that the parser accepts: all seeds, then generated ones.
 fn accepted(salt: u64) -> Vec<String> {
-    cage::check_programs();
+    shells::check_programs();
     let set = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
@@ -45,7 +47,7 @@ fn accepted(salt: u64) -> Vec<String> {
 
 fn assert_accepts(shell: Shell, salt: u64) {
     let scripts = accepted(salt);
-    let answers = cage::checked(shell, &scripts);
+    let answers = shells::checked(shell, &scripts);
     let wrong: Vec<String> = scripts
         .iter()
         .zip(&answers)
@@ -62,7 +64,7 @@ fn assert_accepts(shell: Shell, salt: u64) {
 
 fn assert_shows(shell: Shell, salt: u64) {
     let scripts = accepted(salt);
-    let runs = cage::tried(shell, &scripts);
+    let runs = shells::tried(shell, &scripts);
     let total: usize = runs.iter().map(Vec::len).sum();
     println!("{shell:?} ran {total} commands");
     assert!(

@@ -23,6 +23,8 @@ pub struct Entry {
     pub about: String,
     /// `None`: no registry that the checks reach has the program. A subcommand has none of its own.
     pub witness: Option<Witness>,
+    /// The programs that it runs itself, by name. Only the tests look at these.
+    pub helpers: Vec<String>,
     pub style: Style,
     /// `-5` is an option.
     pub numeric: bool,
@@ -127,6 +129,8 @@ struct RawCommand {
     names: Option<Vec<Spanned<String>>>,
     about: Option<String>,
     witness: Option<Spanned<String>>,
+    #[serde(default)]
+    helpers: String,
     style: Option<Spanned<String>>,
     #[serde(default)]
     numeric: bool,
@@ -263,6 +267,7 @@ impl Checker<'_, '_> {
         let operands = self.operands(raw.operands.as_ref(), style);
         let entry = Entry {
             witness,
+            helpers: raw.helpers.split_whitespace().map(str::to_owned).collect(),
             style,
             numeric: raw.numeric,
             inert: raw.inert,
