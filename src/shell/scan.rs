@@ -28,7 +28,6 @@ const OPENERS: &[&str] = &[
     "[[",
     "noglob",
     "nocorrect",
-    "in",
     "-",
 ];
 
@@ -160,6 +159,11 @@ impl Scan {
         if let Some(operator) = self.target_of.take() {
             // In case that was no redirection.
             self.starts.push(self.words.len());
+            if operator == '<' && !self.words.is_empty() {
+                // Shells and clients of databases read a here-string as what `-c` gives.
+                self.found
+                    .push([self.words.as_slice(), &["-c".into(), word.clone()]].concat());
+            }
             // What the file is written by; and a here-string may be one command.
             self.found.push(if operator == '>' {
                 vec!["tee".into(), word]
@@ -175,7 +179,11 @@ impl Scan {
         } else if OPENERS.contains(&word.as_str()) || (starts_command && is_assignment(&word)) {
             self.starts.push(self.words.len());
         } else {
+            let may_open = word == "in";
             self.words.push(word);
+            if may_open {
+                self.starts.push(self.words.len());
+            }
         }
     }
 

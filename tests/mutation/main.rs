@@ -59,7 +59,7 @@ const DANGERS: &[&[&str]] = &[
     &["cp", "notes.txt", "~/.zshrc"],
     &["chmod", "-R", "777", "/"],
     &["bash", "-c", "rm -rf /usr"],
-    &["python3", "-c", "print(1)"],
+    &["python3", "-c", "import os"],
     &["npm", "publish"],
     &["env", "LD_PRELOAD=./x.so", "ls"],
     &["xargs", "rm"],
