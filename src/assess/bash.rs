@@ -320,19 +320,19 @@ impl<'a> Work<'a> {
 
     fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State, depth: usize) {
         if let [only] = pipeline.stages.as_slice() {
-            self.stage(only, Input::Unknown, state, depth);
+            self.stage(only, None, state, depth);
             return;
         }
         let mut fetched = false;
-        let mut piped = Input::Unknown;
+        let mut piped = None;
         let before = state.clone();
         for (at, stage) in pipeline.stages.iter().enumerate() {
             let mut own = before.clone();
             own.after_child(state);
             let first = self.steps.len();
-            let input = std::mem::take(&mut piped);
+            let input: Option<Input> = std::mem::take(&mut piped);
             if let Some(next) = pipeline.stages.get(at + 1) {
-                piped = input::printed(stage, &input, next, &own, self);
+                piped = Some(input::printed(stage, input.as_ref(), next, &own, self));
             }
             self.stage(stage, input, &mut own, depth);
             // Every element is a subshell in bash; in zsh the last one is not.
@@ -345,7 +345,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn stage(&mut self, stage: &Stage, piped: Input, state: &mut State, depth: usize) {
+    fn stage(&mut self, stage: &Stage, piped: Option<Input>, state: &mut State, depth: usize) {
         self.stages += 1;
         if self.too_deep(depth, stage.span) {
             return;
@@ -409,7 +409,7 @@ impl<'a> Work<'a> {
                 let mut own = state.clone();
                 own.forget_all();
                 own.in_function = true;
-                self.stage(body, Input::Unknown, &mut own, depth + 1);
+                self.stage(body, None, &mut own, depth + 1);
                 state.after_child(&own);
                 if builtins::is_called_unasked(name) || catalog::lists(name) {
                     let mut gathered = Gathered::default();

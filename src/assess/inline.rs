@@ -12,16 +12,23 @@ use crate::shell::{Arg, Value};
 /// What the library loads of itself for `json`, and to show an error: a file of one of these names, in the directory
 /// that Python looks in first, would be run in its place.
 const LIBRARY: &[&str] = &[
+    "_bisect",
+    "_bootlocale",
     "_collections_abc",
     "_colorize",
+    "_heapq",
     "_json",
+    "_locale",
+    "_missing_stdlib_info",
     "_opcode",
     "_operator",
     "_pyrepl",
     "_sre",
     "_struct",
+    "_suggestions",
     "_weakrefset",
     "abc",
+    "annotationlib",
     "argparse",
     "ast",
     "bisect",

@@ -41,15 +41,17 @@ pub struct Paths {
     plain: bool,
 }
 
-/// The standard input of a command: the last of its own redirections, else what the pipe before it brings.
-pub fn of(stage: &Stage, piped: Input, state: &State, work: &Work<'_>) -> Input {
-    let mut input = piped;
-    for redirect in &stage.redirects {
-        if let Some(from) = redirected(redirect, state, work) {
-            input = from;
-        }
+/// The standard input of a command: its one redirection, or what the pipe before it brings (`None`: there is no pipe). Of
+/// several, bash takes the last, and zsh (its option MULTIOS) reads all.
+pub fn of(stage: &Stage, piped: Option<Input>, state: &State, work: &Work<'_>) -> Input {
+    let redirects = stage.redirects.iter();
+    let mut inputs = piped
+        .into_iter()
+        .chain(redirects.filter_map(|redirect| redirected(redirect, state, work)));
+    match (inputs.next(), inputs.next()) {
+        (Some(only), None) => only,
+        _ => Input::Unknown,
     }
-    input
 }
 
 /// `None`: the redirection leaves standard input as it is.
@@ -78,7 +80,7 @@ fn text(value: Value, end: &str) -> Input {
 /// What a command of a pipeline prints for the `next`, where that is known; `piped` is what it gets itself.
 ///
 /// The machine is only looked at for what makes words of paths.
-pub fn printed(stage: &Stage, piped: &Input, next: &Stage, state: &State, work: &Work<'_>) -> Input {
+pub fn printed(stage: &Stage, piped: Option<&Input>, next: &Stage, state: &State, work: &Work<'_>) -> Input {
     const PRINTERS: &[&str] = &["echo", "printf", "cat", "find", "git", "rg", "grep"];
     let Command::Simple { assignments, words } = &stage.command else {
         return Input::Unknown;
@@ -95,14 +97,18 @@ pub fn printed(stage: &Stage, piped: &Input, next: &Stage, state: &State, work: 
     if matches!(name, "find" | "git" | "rg" | "grep") && !makes_words(next) {
         return Input::Unknown;
     }
-    if !assignments.is_empty() || state.function(name).is_some() || !stage.redirects.iter().all(is_elsewhere) {
+    if !assignments.is_empty()
+        || state.function(name).is_some()
+        || work.names.renames(name, state, work.facts)
+        || !stage.redirects.iter().all(is_elsewhere)
+    {
         return Input::Unknown;
     }
     let args: Vec<Arg> = words.iter().flat_map(|word| expand(word, state, work)).collect();
     let texts: Option<Vec<&str>> = args.iter().skip(1).map(|arg| arg.value.literal()).collect();
     let Some(texts) = texts else { return Input::Unknown };
     let printed = match (name, texts.as_slice()) {
-        ("cat", []) => Some(of(stage, piped.clone(), state, work)),
+        ("cat", []) => Some(of(stage, piped.cloned(), state, work)),
         ("echo", words) => echoed(words),
         ("printf", words) => formatted(words),
         ("find", words) => found(words, state, work),
@@ -371,7 +377,7 @@ pub fn as_code(role: Role, input: &Input, reading: &mut Reading, span: Span) -> 
 pub fn words(input: &Input, feed: &Feed) -> Option<Vec<Value>> {
     match input {
         Input::Unknown => None,
-        Input::Text(text) if feed.split == Split::Blanks && !text.contains(['\'', '"', '\\']) => {
+        Input::Text(text) if feed.split == Split::Blanks && !feed.in_parts && !text.contains(['\'', '"', '\\']) => {
             let words: Vec<Value> = match feed.placeholder {
                 None => text
                     .split_ascii_whitespace()

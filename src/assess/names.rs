@@ -32,6 +32,12 @@ impl Names {
     pub fn matches_otherwise(&self, facts: &Facts) -> bool {
         self.snapshot(facts).matches_otherwise()
     }
+
+    /// Whether the session's shell means another thing by this name, or may.
+    pub fn renames(&self, name: &str, state: &State, facts: &Facts) -> bool {
+        let snapshot = self.snapshot(facts);
+        !state.is_inner && (snapshot.unreadable || snapshot.alias(name).is_some() || is_function(name, snapshot))
+    }
 }
 
 /// A command's words as the session's shell reads them: an alias is put in, and a function is a doubt.

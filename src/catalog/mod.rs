@@ -60,6 +60,8 @@ pub struct Feed {
     /// Each word that holds this is one with a word of the data in its place; `None`: any number of them stand at the end.
     pub placeholder: Option<String>,
     pub split: Split,
+    /// One run takes only some of the words, and later runs begin with the others.
+    pub in_parts: bool,
 }
 
 /// Where data is split into words.

@@ -502,3 +502,46 @@ fn a_shell_goes_back_only_to_where_it_surely_was() {
         ],
     );
 }
+
+#[test]
+fn what_xargs_takes_in_parts_is_not_known() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "xargs -n1 sh -c <<< 'true rm${IFS}-rf${IFS}/'",
+            "xargs -n1 git <<< 'log push'",
+            "xargs -n2 nice <<< 'ls README.md touch made'",
+            "xargs -s 24 sh -c <<< 'true touch'",
+            "cat <<'E' | xargs -L1 git\nlog\nstash\nE",
+            "xargs --max-args=2 sed -n <<< 'p README.md wmade README.md'",
+        ],
+    );
+    let_through(
+        &machine,
+        &["xargs wc -l <<< README.md", "find src -name '*.rs' | xargs -n1 wc -l"],
+    );
+}
+
+#[test]
+fn of_several_inputs_zsh_reads_all() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "bash < evil.sh <<< 'echo hi'",
+            "echo 'touch made' | sh <<< 'echo hi'",
+            "sh <<< 'touch made' <<< 'echo a'",
+            "cat README.md | python3 - <<'E'\nprint(1)\nE",
+            "cat <<< 'touch made' <<< 'echo hi' | sh",
+        ],
+    );
+    let_through(
+        &machine,
+        &[
+            "bash <<< 'echo hi'",
+            "echo 'ls src' | sh",
+            "python3 - 2>/dev/null <<'E'\nprint(1)\nE",
+        ],
+    );
+}

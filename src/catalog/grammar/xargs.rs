@@ -46,6 +46,7 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
     };
     let mut placeholder = None;
     let mut split = Split::Blanks;
+    let mut in_parts = false;
     for option in given {
         match option.spelling {
             "-a" | "--arg-file" => {
@@ -63,6 +64,7 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
                     "xargs is given `-I` and a count of words",
                 );
             }
+            "-L" | "-n" | "--max-args" | "-s" | "--max-chars" => in_parts = true,
             _ => {}
         }
     }
@@ -86,6 +88,10 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
     }
     reading.inner.push(Inner::Fed {
         args: command.to_vec(),
-        feed: Feed { placeholder, split },
+        feed: Feed {
+            placeholder,
+            split,
+            in_parts,
+        },
     });
 }

@@ -14,9 +14,6 @@ const KEYWORDS: &[&str] = &[
     "var",
     "if",
     "else",
-    "for",
-    "of",
-    "in",
     "return",
     "typeof",
     "true",
@@ -159,6 +156,7 @@ fn leads_on(name: &str) -> bool {
 fn looks_into(before: &[Token<'_>]) -> bool {
     match before {
         [.., Token::Mark('.'), Token::Name(_)] => true,
+        [.., Token::Name("true" | "false" | "null" | "undefined")] => true,
         [.., Token::Name(name)] => !KEYWORDS.contains(name),
         _ => !opens_a_group(before.last()),
     }
@@ -220,7 +218,8 @@ fn compares_or_declares(tokens: &[Token<'_>], at: usize) -> bool {
     let declares = at >= 2
         && matches!(tokens[at - 1], Token::Name(_))
         && matches!(tokens[at - 2], Token::Name("const" | "let" | "var"));
-    matches!(before, Some('=' | '!' | '<' | '>')) || matches!(after, Some('=' | '>')) || declares
+    let shifts = matches!(before, Some('<' | '>')) && before == mark(at.checked_sub(2));
+    matches!(before, Some('=' | '!' | '<' | '>')) && !shifts || matches!(after, Some('=' | '>')) || declares
 }
 
 /// How many tokens after a name belong to what is listed of it.
