@@ -72,7 +72,7 @@ fn head() -> String {
      tests/image/build                                       # as root, on Debian 12; once\n\
      COUNTERSIGN_LAB=all cargo test --locked --test soundness\n\
      ```\n\n\
-     Without the variable, and in CI, a run takes a sample and prints its seed. The last whole run:\n\n"
+     Without the variable a run takes a sample and prints its seed. The last whole run:\n\n"
         .to_owned()
 }
 
