@@ -43,6 +43,8 @@ const MAX_EXPANDED: usize = 1024 * 1024;
 const MAX_GUESSES: usize = 400;
 /// Among this many first words of such a command, another one is looked for.
 const MAX_INNER: usize = 24;
+/// So many words of a command that stands among those of another one are looked at.
+const MAX_GUESSED_WORDS: usize = 512;
 
 /// Works out what a script would do.
 pub fn assess(source: &str, cwd: Option<&Path>, facts: &Facts) -> Assessment {
@@ -1426,7 +1428,8 @@ fn read_as(entry: &str, args: &[Arg]) -> Option<Reading> {
 /// The words of a command, and from each of the first of them on that is a program's name: the command that it may run.
 fn with_inner_commands(words: Vec<String>) -> Vec<Vec<String>> {
     let inner = (1..words.len().min(MAX_INNER)).filter(|at| catalog::lists(&words[*at]));
-    let mut all: Vec<Vec<String>> = inner.map(|at| words[at..].to_vec()).collect();
+    let stretch = |at: usize| words[at..words.len().min(at + MAX_GUESSED_WORDS)].to_vec();
+    let mut all: Vec<Vec<String>> = inner.map(stretch).collect();
     all.push(words);
     all
 }
