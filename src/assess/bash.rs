@@ -1459,15 +1459,7 @@ enum Program {
 
 /// The words of a script that is one plain command without redirections.
 fn plain_words(script: &Script) -> Option<Vec<&str>> {
-    let [item] = script.items.as_slice() else { return None };
-    let [stage] = item.first.stages.as_slice() else {
-        return None;
-    };
-    let Command::Simple { assignments, words } = &stage.command else {
-        return None;
-    };
-    let plain = !item.background && item.rest.is_empty() && stage.redirects.is_empty() && assignments.is_empty();
-    plain.then(|| words.iter().map(plain_text).collect()).flatten()
+    script.lone_command()?.iter().map(plain_text).collect()
 }
 
 fn plain_text(word: &Word) -> Option<&str> {

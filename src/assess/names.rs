@@ -2,12 +2,12 @@
 //! a file of the project chooses.
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::bash::{Gathered, Site, Work};
 use crate::facts::Facts;
 use crate::facts::snapshot::{Alias, ShellSnapshot};
-use crate::shell::ast::{Command, Part, Word};
+use crate::shell::ast::{Part, Word};
 use crate::shell::state::State;
 use crate::shell::{self, Arg, Span, Value};
 
@@ -127,16 +127,8 @@ fn is_function(name: &str, snapshot: &ShellSnapshot) -> bool {
 /// The words of a text that is one command of literal words.
 fn simple_words(text: &str) -> Option<Vec<String>> {
     let script = shell::parse(text).ok()?;
-    let [item] = script.items.as_slice() else { return None };
-    let [stage] = item.first.stages.as_slice() else {
-        return None;
-    };
-    let Command::Simple { assignments, words } = &stage.command else {
-        return None;
-    };
-    let plain = !item.background && item.rest.is_empty() && stage.redirects.is_empty() && assignments.is_empty();
-    let words: Option<Vec<String>> = words.iter().map(|word| literal(&word.parts)).collect();
-    words.filter(|words| plain && !words.is_empty())
+    let words: Option<Vec<String>> = script.lone_command()?.iter().map(|word| literal(&word.parts)).collect();
+    words.filter(|words| !words.is_empty())
 }
 
 fn literal(parts: &[Part]) -> Option<String> {
@@ -159,19 +151,18 @@ fn literal(parts: &[Part]) -> Option<String> {
 /// Programs that only choose which program runs, by files at or above the directory that they start in.
 struct Chooser {
     files: &'static [&'static str],
-    /// A file that holds this may name a program of any directory; without it, it chooses among those installed.
-    mark: &'static str,
 }
+
+/// A chooser's file that holds this may name a program of any directory; without it, it chooses among those installed.
+const NAMES_A_DIRECTORY: &str = "path";
 
 /// rustup: <https://rust-lang.github.io/rustup/overrides.html#path>.
 const RUSTUP: Chooser = Chooser {
     files: &["rust-toolchain.toml", "rust-toolchain"],
-    mark: "path",
 };
 /// asdf and mise: <https://asdf-vm.com/manage/configuration.html#tool-versions>, `path:DIRECTORY`.
 const SHIMS: Chooser = Chooser {
     files: &[".tool-versions", "mise.toml", ".mise.toml"],
-    mark: "path",
 };
 
 fn chooser(name: &str, path: &Path) -> Option<&'static Chooser> {
@@ -204,18 +195,18 @@ pub fn chosen(name: &str, path: &Path, span: Span, state: &State, work: &Work<'_
         .ancestors()
         .flat_map(|dir| chooser.files.iter().map(move |file| dir.join(file)));
     for file in files {
-        if names_a_directory(&file, chooser, work.facts) {
+        if names_a_directory(&file, work.facts) {
             let file = super::paths::shown(&file, work.facts);
             gathered.doubt(format!("{file} may say which `{name}` runs"), span);
-            gathered.unvouched(PathBuf::from(file).display().to_string());
+            gathered.unvouched(file);
         }
     }
 }
 
 /// Whether a file of a chooser's is there and may name a directory, or cannot be read.
-fn names_a_directory(file: &Path, chooser: &Chooser, facts: &Facts) -> bool {
+fn names_a_directory(file: &Path, facts: &Facts) -> bool {
     match facts.text(file) {
-        Some(text) => text.contains(chooser.mark) || text.contains('\\'),
+        Some(text) => text.contains(NAMES_A_DIRECTORY) || text.contains('\\'),
         None => facts.exists(file),
     }
 }

@@ -13,6 +13,21 @@ pub struct Script {
     pub items: Vec<Item>,
 }
 
+impl Script {
+    /// The words of a script that is one simple command, without assignments and redirections.
+    pub fn lone_command(&self) -> Option<&[Word]> {
+        let [item] = self.items.as_slice() else { return None };
+        let [stage] = item.first.stages.as_slice() else {
+            return None;
+        };
+        let Command::Simple { assignments, words } = &stage.command else {
+            return None;
+        };
+        let plain = !item.background && item.rest.is_empty() && stage.redirects.is_empty() && assignments.is_empty();
+        plain.then_some(words)
+    }
+}
+
 /// One list element, ended by `;`, `&` or a newline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
@@ -191,7 +206,7 @@ impl Word {
         }
     }
 
-    /// Whether a literal word is quoted or escaped more than its characters need, as in `r''m`, `tr\\ue` and `"c"at`.
+    /// Whether a literal word is quoted or escaped more than its characters need, as in `r''m`, `tr\ue` and `"c"at`.
     /// Only who means to mislead a reader writes so. Quotes around a whole stretch, and one escape before a word, are usual.
     pub fn is_disguised(&self) -> bool {
         let mut text = String::new();
