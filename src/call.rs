@@ -10,6 +10,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::audit::chain::sha256;
+
 /// What the agent asks to do.
 #[derive(Clone, Debug)]
 pub struct Call {
@@ -27,6 +29,13 @@ pub struct Call {
     /// The subagent that asks, if one does.
     pub agent: Option<String>,
     pub mode: Mode,
+}
+
+impl Call {
+    /// What an answer is bound to: SHA-256 of the tool's name, a zero byte and the input as received, in hexadecimal.
+    pub fn digest(&self) -> String {
+        sha256(&[self.tool.as_bytes(), b"\0", self.raw_input.get().as_bytes()])
+    }
 }
 
 /// The typed input of the tools that Countersign reads.

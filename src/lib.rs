@@ -4,12 +4,14 @@
 //! the one answer. Nothing is let through that was not understood completely, and every error leaves the question
 //! with the person.
 
+pub mod approver;
 pub mod assess;
 pub mod audit;
 pub mod call;
 pub mod catalog;
 pub mod cli;
 pub mod decision;
+pub mod desk;
 pub mod effect;
 pub mod escape;
 pub mod facts;
@@ -18,6 +20,7 @@ pub mod own_files;
 pub mod pause;
 pub mod place;
 pub mod policy;
+pub mod presence;
 pub mod questions;
 pub mod report;
 pub mod risk;

@@ -28,6 +28,9 @@ pub struct Choice {
     pub label: String,
     #[serde(default)]
     pub description: String,
+    /// What it would look like, in whatever markup the agent wrote.
+    #[serde(default)]
+    pub preview: Option<String>,
 }
 
 /// The answer to one question.

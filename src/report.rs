@@ -1,6 +1,8 @@
 //! An assessment in words: what `explain`, `classify` and a denial say. Everything that came from the agent is shown
 //! with its hidden characters written out.
 
+pub mod steps;
+
 use crate::effect::{Action, Assessment, Effect, Place, Reach, Subject, Undo};
 use crate::escape::visible;
 

@@ -6,11 +6,10 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::chain::sha256;
 use super::mask::Masker;
 use super::time;
 use crate::call::{Call, Mode};
-use crate::decision::Decision;
+use crate::decision::{Decision, Reason};
 use crate::effect;
 use crate::judge::Judgement;
 use crate::wire::EventKind;
@@ -174,6 +173,15 @@ impl Entry {
         }
     }
 
+    /// A denial of what could not be read, and so was not judged.
+    pub fn refused(answered: &Answered, reason: Reason, why: &str, mask: &Masker) -> Self {
+        Entry {
+            reason: Some(reason.as_str().to_owned()),
+            why: Some(bounded(why, mask)),
+            ..Entry::bare(answered, Action::Deny, ERROR, mask)
+        }
+    }
+
     /// Adds the call's input, its secrets masked.
     pub fn keep_input(&mut self, call: &Call, mask: &Masker) {
         self.input = mask.json(&call.raw_input);
@@ -192,7 +200,7 @@ impl Entry {
             project: project.map(|name| text(&name.to_string_lossy())),
             tool: call.map(|call| text(&call.tool)),
             mode: call.map(|call| mode(call.mode).to_owned()),
-            digest: call.map(|call| sha256(&[call.tool.as_bytes(), b"\0", call.raw_input.get().as_bytes()])),
+            digest: call.map(Call::digest),
             tier: None,
             proven: None,
             steps: Vec::new(),
@@ -258,7 +266,8 @@ fn is_zero(count: &usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::{Allow, Deny, Reason, Run};
+    use crate::audit::chain::sha256;
+    use crate::decision::{Allow, Deny, Run};
     use crate::effect::{Action as Does, Assessment, EffectSpec, Tier};
     use crate::policy::{By, Origin, Ruling};
     use crate::shell::Span;

@@ -24,6 +24,7 @@ use crate::own_files;
 use crate::pause::{self, Pause};
 use crate::policy::config::{self, Invalid};
 use crate::policy::{Config, Guard, Policy, Wiring};
+use crate::presence::Other;
 use crate::wire::EventKind;
 use crate::wire::event::{self, Event, MAX_BYTES};
 use crate::wire::once::{self, Once};
@@ -185,6 +186,9 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         judgement.ruling.withdraw(event.kind, &invalid);
         once::diagnose(&judgement.ruling.by.to_string());
     }
+    if event.kind == EventKind::PermissionRequest && matches!(judgement.ruling.decision, Decision::None) {
+        leave_to_other(&once, &event.call);
+    }
     let none = once.none_is_printed_as();
     let line = output(event.kind, Some(&event.call), &judgement.ruling.decision, none);
     once.answer(&line);
@@ -286,6 +290,38 @@ fn step_aside_for_twin(once: &Once, bytes: &[u8], wiring: Wiring) -> Option<Stan
         Ok(alone) => Some(alone),
         Err(_) => None,
     }
+}
+
+/// In a headless session another process of ours may answer the host's prompts: then what policy leaves open is its to
+/// settle, and this one only hands on where the session stands.
+fn leave_to_other(once: &Once, call: &Call) {
+    if env::var_os("CLAUDE_CODE_SESSION_ATTENDED").is_some_and(|attended| attended == "1") {
+        return;
+    }
+    let Some(other) = own_files::runtime_dir().and_then(|dir| Other::find(&dir, &hosts())) else {
+        return;
+    };
+    if let Some(cwd) = &call.cwd
+        && let Err(error) = other.hand_on(&call.digest(), cwd)
+    {
+        once::diagnose(&format!("the session's directory is not handed on: {error}"));
+    }
+    once.aside("another Countersign process of this session answers what policy leaves open");
+}
+
+/// The processes that may be the host: as it says itself, else those above this one, of which a shell may be one.
+fn hosts() -> Vec<u32> {
+    let said = env::var("CLAUDE_PID").ok().and_then(|pid| pid.parse().ok());
+    said.map_or_else(
+        || {
+            let parent = parent_id();
+            let above = std::fs::read_to_string(format!("/proc/{parent}/stat")).ok();
+            // After the name in parentheses: the state, then the parent.
+            let above = above.and_then(|stat| stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok());
+            [parent].into_iter().chain(above).collect()
+        },
+        |pid| vec![pid],
+    )
 }
 
 /// What tells the host's process from others: its id as it says it, else the parent's, which may be a shell.

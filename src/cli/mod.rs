@@ -15,14 +15,17 @@ macro_rules! say {
 
 mod classify;
 mod completions;
+mod decide;
 mod doctor;
 mod explain;
 pub mod hook;
 mod install;
 mod log;
+mod mcp;
 mod off;
 mod on;
 mod policy;
+mod run;
 mod uninstall;
 
 #[derive(Debug, Parser)]
@@ -40,6 +43,12 @@ enum Command {
     Explain(explain::Args),
     /// Classify events: JSON lines in, JSON lines out, in order
     Classify(classify::Args),
+    /// Answer permission prompts of a headless session over MCP (Claude Code starts this)
+    Mcp(mcp::Args),
+    /// Decide one request of an SDK's canUseTool from standard input
+    Decide(decide::Args),
+    /// Run Claude Code headless and answer its permission prompts, at this terminal if need be
+    Run(run::Args),
     /// Add Countersign to Claude Code's settings
     Install(install::Args),
     /// Remove Countersign from Claude Code's settings
@@ -70,6 +79,9 @@ pub fn main() -> ExitCode {
         Command::Hook(args) => hook::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Classify(args) => classify::run(args),
+        Command::Mcp(args) => mcp::run(args),
+        Command::Decide(args) => decide::run(args),
+        Command::Run(args) => run::run(args),
         Command::Install(args) => install::run(args),
         Command::Uninstall(args) => uninstall::run(args),
         Command::Doctor(args) => doctor::run(args),

@@ -9,14 +9,17 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::rules::{Conditions, Origin, Owner, PathPattern, Rule, Verdict};
 use super::tiers::{Answer, Preset, Table};
 use crate::effect::Tier;
 use crate::own_files::{self, own_uid};
+use crate::pause::parse_length;
 use crate::wire::output::NoDecision;
 
 /// The longest file that is read, in bytes.
@@ -34,6 +37,7 @@ pub const PROJECT_FILE: &str = ".countersign.toml";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     pub hook: Hook,
+    pub headless: Headless,
     pub log: Log,
     pub policy: Policy,
     /// The files that were there, the person's first.
@@ -56,6 +60,46 @@ pub struct Hook {
     pub no_decision: NoDecision,
 }
 
+/// `[headless]`: where this process is asked in a person's place.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Headless {
+    /// How long a person is waited for: a length such as `"30m"`, or `"0"` for not at all. Default: 10 minutes.
+    #[serde(deserialize_with = "wait")]
+    pub wait: Duration,
+    /// What comes of a call that nobody answers.
+    pub unanswered: Unanswered,
+}
+
+impl Default for Headless {
+    fn default() -> Self {
+        Headless {
+            wait: Duration::from_secs(600),
+            unanswered: Unanswered::default(),
+        }
+    }
+}
+
+/// What the host is told of a call that needs a person and has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unanswered {
+    /// That nobody decided, in the words of the protocol; the host then denies it in its own.
+    None,
+    /// A denial with its reason.
+    #[default]
+    Deny,
+    /// A denial that ends the turn.
+    DenyAndStop,
+}
+
+fn wait<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "0" => Ok(Duration::ZERO),
+        length => parse_length(length).map_err(D::Error::custom),
+    }
+}
+
 /// `[log]`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -68,6 +112,7 @@ pub struct Log {
 #[serde(deny_unknown_fields, default)]
 struct PersonFile {
     hook: Hook,
+    headless: Headless,
     log: Log,
     preset: Option<Spanned<String>>,
     tiers: Tiers,
@@ -168,6 +213,7 @@ pub fn read(path: &Path) -> Result<Config, Invalid> {
     let file: PersonFile = source.parse(person_hint)?;
     Ok(Config {
         hook: file.hook,
+        headless: file.headless,
         log: file.log,
         policy: source.policy(Owner::Person, file.preset, file.tiers, file.rule)?,
         files: vec![path.to_owned()],

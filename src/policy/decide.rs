@@ -47,7 +47,7 @@ impl Ruling {
     /// allow. What a guard or a rule that does hold stops before a call, where nobody may be asked, stays stopped.
     pub fn withdraw(&mut self, event: EventKind, invalid: &Invalid) {
         let stops = matches!(self.decision, Decision::Deny(_) | Decision::Ask(_));
-        if event == EventKind::PermissionRequest || !stops {
+        if event != EventKind::PreToolUse || !stops {
             self.decision = Decision::None;
             self.by = By::Configuration(invalid.to_string());
         }
@@ -76,6 +76,16 @@ pub enum By {
     Configuration(String),
     /// The project's settings of the host set a variable that could lead this program or others astray.
     ProjectVariable(String),
+    /// The person who was asked.
+    Person,
+    /// A person was needed and did not answer; why.
+    Unanswered(String),
+    /// The host took the question back.
+    Withdrawn,
+    /// Only the host's own screen can answer it.
+    OnlyScreen,
+    /// The host wants a person's answer, or the person edited the input and must confirm it.
+    HostAsks,
 }
 
 impl By {
@@ -91,6 +101,11 @@ impl By {
             By::HostRule(_) => "host_rule",
             By::Configuration(_) => "configuration",
             By::ProjectVariable(_) => "project_variable",
+            By::Person => "approver",
+            By::Unanswered(_) => "unanswered",
+            By::Withdrawn => "withdrawn",
+            By::OnlyScreen => "screen",
+            By::HostAsks => "host",
         }
     }
 }
@@ -107,6 +122,11 @@ impl fmt::Display for By {
             By::Guard(tier) => write!(f, "{tier} and above is stopped by `--guard` in Claude Code's settings"),
             By::HostRule(rule) => write!(f, "your own ask rule in Claude Code's settings may match: {rule}"),
             By::Configuration(why) => write!(f, "no decision until the configuration is right: {why}"),
+            By::Person => write!(f, "you have decided"),
+            By::Unanswered(why) => write!(f, "{why}"),
+            By::Withdrawn => write!(f, "Claude Code took the question back"),
+            By::OnlyScreen => write!(f, "only Claude Code's own screen can answer it"),
+            By::HostAsks => write!(f, "it needs a person's yes"),
             By::ProjectVariable(name) => {
                 write!(
                     f,
@@ -181,9 +201,9 @@ pub fn decide(
             let by = By::Tier(ruling.tier, answer, setter.clone());
             (deny(format!("{}: {}", ruling.tier, worst(assessment))), by)
         }
-        (EventKind::PermissionRequest, _) if allows => (allow(), allowed),
+        (EventKind::PermissionRequest | EventKind::CanUseTool, _) if allows => (allow(), allowed),
         (EventKind::PreToolUse, _) if allows && wiring.early => (allow(), allowed),
-        (EventKind::PermissionRequest | EventKind::PreToolUse, _) => (Decision::None, allowed),
+        (_, _) => (Decision::None, allowed),
     };
     ruling
 }

@@ -85,23 +85,33 @@ pub fn classify_event(line: &str) -> Result<Call, Unreadable> {
 }
 
 fn fields(bytes: &[u8]) -> Result<Fields, Unreadable> {
+    let text = object(bytes, "the event").map_err(unknown)?;
+    serde_json::from_str(text).map_err(|error| unknown(format!("the event cannot be read: {error}")))
+}
+
+/// The text of one JSON object that is short and flat enough to be read; blanks and a byte order mark around it do not
+/// matter.
+///
+/// # Errors
+/// One line for a person, which calls it `what`.
+pub(super) fn object<'a>(bytes: &'a [u8], what: &str) -> Result<&'a str, String> {
     if bytes.len() > MAX_BYTES {
-        return Err(unknown(format!("the event is longer than {MAX_BYTES} bytes")));
+        return Err(format!("{what} is longer than {MAX_BYTES} bytes"));
     }
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| unknown(format!("the event is not UTF-8 at byte {}", error.valid_up_to())))?;
-    let text = text.trim();
+        .map_err(|error| format!("{what} is not UTF-8 at byte {}", error.valid_up_to()))?
+        .trim();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
     if text.is_empty() {
-        return Err(unknown("the event is empty"));
+        return Err(format!("{what} is empty"));
     }
     if depth(text) > MAX_DEPTH {
-        return Err(unknown(format!("the event nests deeper than {MAX_DEPTH}")));
+        return Err(format!("{what} nests deeper than {MAX_DEPTH}"));
     }
     if !text.starts_with('{') {
-        return Err(unknown("the event is not a JSON object"));
+        return Err(format!("{what} is not a JSON object"));
     }
-    serde_json::from_str(text).map_err(|error| unknown(format!("the event cannot be read: {error}")))
+    Ok(text)
 }
 
 fn call(fields: Fields) -> Result<Call, String> {

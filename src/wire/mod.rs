@@ -1,24 +1,30 @@
 //! The faces: an event of the host is read into a [`Call`](crate::call::Call), a decision is written as its answer.
 //!
-//! `event` reads, [`output`](output::output) builds every answer, `once` sees to it that at most one leaves the
-//! process, `watchdog` that one does in time, `twin` that at most one process of the same
-//! event answers. The faces judge nothing.
+//! `event` reads what a hook is given and `request` what the host asks in a person's place; `mcp` and `control` are the
+//! protocols that carry such a request; [`output`] builds every answer. `once` sees to it that at most one leaves a hook's
+//! process, `watchdog` that one does in time, `twin` that at most one process of the same event answers. The faces judge
+//! nothing.
 
 use serde_json::value::RawValue;
 
+pub mod control;
 pub mod event;
+pub mod mcp;
 pub mod once;
 pub mod output;
+pub mod request;
 pub mod twin;
 mod watchdog;
 
-/// The events of the host that Countersign answers.
+/// What the host asks, and so how it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// The host is about to ask the person.
+    /// A hook: the host is about to ask the person.
     PermissionRequest,
-    /// The host is about to run a tool, whether or not it would ask.
+    /// A hook: the host is about to run a tool, whether or not it would ask.
     PreToolUse,
+    /// The host asks this process in place of the person: over MCP, its control protocol or an SDK.
+    CanUseTool,
 }
 
 impl EventKind {
@@ -26,9 +32,11 @@ impl EventKind {
         match self {
             EventKind::PermissionRequest => "PermissionRequest",
             EventKind::PreToolUse => "PreToolUse",
+            EventKind::CanUseTool => "can_use_tool",
         }
     }
 
+    /// The hook that an event names.
     fn parse(name: &str) -> Option<Self> {
         [EventKind::PermissionRequest, EventKind::PreToolUse]
             .into_iter()

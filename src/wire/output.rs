@@ -29,29 +29,50 @@ pub enum NoDecision {
     Empty,
 }
 
-/// The one line that answers an event, without its newline.
+/// The one line that answers a hook's event, without its newline.
 ///
 /// `call` is the call that the event carries; without one there is nothing to allow or deny, and the answer is no
 /// decision.
 pub fn output(event: EventKind, call: Option<&Call>, decision: &Decision, no_decision: NoDecision) -> String {
     let answer = match (decision, call) {
         (Decision::Aside, _) => Some("{}".into()),
-        (Decision::None, _) | (_, None) => None,
-        (Decision::Ask(why), Some(_)) => ask(event, why),
-        (Decision::Deny(denial), Some(_)) => Some(deny(event, denial)),
-        (Decision::Allow(allowed), Some(call)) => allow(event, call, allowed),
+        (_, None) => None,
+        (decision, Some(call)) => answer(event, call, decision),
     };
     answer.unwrap_or_else(|| match (event, no_decision) {
         (EventKind::PermissionRequest, NoDecision::Block) => {
             r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest"}}"#.into()
         }
-        (EventKind::PermissionRequest, NoDecision::Empty) | (EventKind::PreToolUse, _) => "{}".into(),
+        (_, _) => "{}".into(),
     })
+}
+
+/// The object that answers a [`EventKind::CanUseTool`], on one line; `None` where the decision is none or does not fit
+/// the call, for there no object says so. A call that could not be read can only be denied.
+///
+/// An allow always carries `updatedInput`, for releases before 2.1.207 were told to refuse one without it; where nothing
+/// was edited it is `{}`, which leaves the input as it is (seen on 2.1.207, 2.1.280 and 2.1.332). A denial carries its
+/// reason code as `reason` beside the message.
+pub fn permission_result(call: Option<&Call>, decision: &Decision) -> Option<String> {
+    match (decision, call) {
+        (Decision::Deny(denial), None) => Some(deny(EventKind::CanUseTool, denial)),
+        (_, None) => None,
+        (decision, Some(call)) => answer(EventKind::CanUseTool, call, decision),
+    }
+}
+
+fn answer(event: EventKind, call: &Call, decision: &Decision) -> Option<String> {
+    match decision {
+        Decision::None | Decision::Aside => None,
+        Decision::Ask(why) => ask(event, why),
+        Decision::Deny(denial) => Some(deny(event, denial)),
+        Decision::Allow(allowed) => allow(event, call, allowed),
+    }
 }
 
 fn ask(event: EventKind, why: &str) -> Option<String> {
     match event {
-        EventKind::PermissionRequest => None,
+        EventKind::PermissionRequest | EventKind::CanUseTool => None,
         EventKind::PreToolUse => Some(pre_tool_use(
             "ask",
             &told("Countersign", "asks about this call", why),
@@ -63,12 +84,15 @@ fn ask(event: EventKind, why: &str) -> Option<String> {
 fn deny(event: EventKind, denial: &Deny) -> String {
     let code = format!("[countersign:{}]", denial.reason.as_str());
     let message = told(&code, denial.reason.sentence(), &denial.message);
+    let interrupt = denial.interrupt && denial.message.trim().is_empty();
+    let interrupt = if interrupt { r#","interrupt":true"# } else { "" };
+    let told = quoted(&message);
     match event {
         EventKind::PreToolUse => pre_tool_use("deny", &message, ""),
-        EventKind::PermissionRequest => {
-            let interrupt = denial.interrupt && denial.message.trim().is_empty();
-            let interrupt = if interrupt { r#","interrupt":true"# } else { "" };
-            permission_request("deny", &format!(r#","message":{}{interrupt}"#, quoted(&message)))
+        EventKind::PermissionRequest => permission_request("deny", &format!(r#","message":{told}{interrupt}"#)),
+        EventKind::CanUseTool => {
+            let reason = denial.reason.as_str();
+            result("deny", &format!(r#","message":{told},"reason":"{reason}"{interrupt}"#))
         }
     }
 }
@@ -91,18 +115,23 @@ fn run_call(event: EventKind, call: &Call, run: &Run) -> Option<String> {
         Some(index) => Some(echoed(call.suggestions.get(index)?)?),
         None => None,
     };
-    match (event, remember) {
-        (EventKind::PermissionRequest, Some(suggestion)) => Some(permission_request(
-            "allow",
-            &format!(r#"{input},"updatedPermissions":[{suggestion}]"#),
-        )),
-        (EventKind::PermissionRequest, None) => Some(permission_request("allow", &input)),
-        (EventKind::PreToolUse, Some(_)) => None,
-        (EventKind::PreToolUse, None) => Some(pre_tool_use(
-            "allow",
-            &told("Countersign", "understood and harmless", &run.why),
-            &input,
-        )),
+    let remembered = remember.map_or(String::new(), |suggestion| {
+        format!(r#","updatedPermissions":[{suggestion}]"#)
+    });
+    match event {
+        EventKind::PermissionRequest => Some(permission_request("allow", &format!("{input}{remembered}"))),
+        EventKind::CanUseTool => {
+            let input = if input.is_empty() {
+                r#","updatedInput":{}"#
+            } else {
+                &input
+            };
+            Some(result("allow", &format!("{input}{remembered}")))
+        }
+        EventKind::PreToolUse => remembered.is_empty().then(|| {
+            let why = told("Countersign", "understood and harmless", &run.why);
+            pre_tool_use("allow", &why, &input)
+        }),
     }
 }
 
@@ -144,8 +173,13 @@ fn answer_questions(event: EventKind, call: &Call, answers: &Answers) -> Option<
 fn with_person(event: EventKind, rest: &str) -> Option<String> {
     match event {
         EventKind::PermissionRequest => Some(permission_request("allow", rest)),
+        EventKind::CanUseTool => Some(result("allow", rest)),
         EventKind::PreToolUse => None,
     }
+}
+
+fn result(behavior: &str, rest: &str) -> String {
+    format!(r#"{{"behavior":"{behavior}"{rest}}}"#)
 }
 
 fn permission_request(behavior: &str, rest: &str) -> String {

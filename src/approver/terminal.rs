@@ -1,0 +1,280 @@
+//! The person at the terminal that this process was started from, asked in lines of text.
+//!
+//! It is asked through `/dev/tty`, for standard input and output belong to the host. One question stands at a time,
+//! whoever asks on this terminal; what was typed before a question stood counts for nothing; and a process in the
+//! background, which the terminal would stop, asks nobody.
+
+mod editor;
+mod questions;
+mod screen;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::{Approver, Card, Reply, Withdrawal};
+use crate::call::Input;
+use crate::decision::{Allow, Decision, Deny, NextMode, Reason, Run};
+use crate::escape::{visible, visible_json};
+use crate::pause::Length;
+use crate::report::steps;
+use screen::Screen;
+
+/// The most lines of an input that are shown at once, and the most characters of a line.
+const MAX_LINES: usize = 40;
+const MAX_LINE: usize = 400;
+
+/// The terminal of this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Terminal;
+
+impl Approver for Terminal {
+    fn ask(&self, card: &Card, withdrawal: &Withdrawal) -> Reply {
+        let reply = Screen::open(card.until, withdrawal).and_then(|mut screen| {
+            let reply = match card.request.call.input {
+                Input::Question => questions::ask(&mut screen, card),
+                Input::Plan => plan(&mut screen, card),
+                _ => call(&mut screen, card),
+            };
+            match &reply {
+                Err(Reply::Withdrawn) => screen.say("(not asked any more: it was answered elsewhere, or has ended)"),
+                Err(Reply::Unanswered) => screen.say("(no answer in time)"),
+                Ok(_) | Err(_) => {}
+            }
+            reply
+        });
+        reply.unwrap_or_else(|reply| reply)
+    }
+}
+
+/// What may be chosen for an ordinary call, with the keys that choose it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    Allow,
+    Deny,
+    Edit,
+    Always,
+    Explain,
+    Stop,
+    Instead,
+}
+
+const CHOICES: [(Choice, &str, &str); 7] = [
+    (Choice::Allow, "a", "allow"),
+    (Choice::Deny, "d", "deny"),
+    (Choice::Edit, "e", "edit"),
+    (Choice::Always, "w", "always"),
+    (Choice::Explain, "x", "explain"),
+    (Choice::Stop, "s", "stop"),
+    (Choice::Instead, "i", "instead"),
+];
+
+impl Choice {
+    /// The choice that a line names, and the words after it.
+    fn read(line: &str) -> Option<(Self, &str)> {
+        let (word, words) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
+        let word = word.to_lowercase();
+        let chosen = CHOICES.iter().find(|(_, key, name)| word == *key || word == *name);
+        chosen.map(|(choice, ..)| (*choice, words.trim()))
+    }
+}
+
+/// The choices in one line.
+fn offered(card: &Card) -> String {
+    let mut text = String::from("[a]llow  [d]eny WHY  [e]dit  ");
+    if !card.suggestions.is_empty() {
+        text.push_str("al[w]ays  ");
+    }
+    text.push_str("e[x]plain  [s]top the turn");
+    if card.can_say_instead {
+        text.push_str("  [i]nstead say WORDS");
+    }
+    text
+}
+
+fn call(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
+    let mut is_whole = !screen.show(&heading(card), &input_lines(card), MAX_LINES);
+    screen.print(|out| {
+        steps::write(card.judgement, screen_paint(), out)?;
+        writeln!(out, ": {}", visible(&card.judgement.ruling.by.to_string()))
+    });
+    loop {
+        screen.say(&offered(card));
+        let line = screen.line("> ")?;
+        let Some((choice, words)) = Choice::read(&line) else {
+            continue;
+        };
+        match choice {
+            Choice::Allow if !words.is_empty() => {
+                screen.say("An allow takes no words; write `allow` alone, or `deny` with the words.");
+            }
+            Choice::Allow if !is_whole => {
+                screen.say("Not all of it was shown; `explain` shows the rest, then you can allow it.");
+            }
+            Choice::Allow => return Ok(decided(Allow::Run(Run::default()))),
+            Choice::Deny => return Ok(denied(words, false)),
+            Choice::Stop => return Ok(denied("", true)),
+            Choice::Edit => {
+                if let Some(input) = editor::edit(screen, card) {
+                    return Ok(Reply::Edited(input));
+                }
+            }
+            Choice::Always => {
+                if !is_whole {
+                    screen.say("Not all of it was shown; `explain` shows the rest first.");
+                } else if let Some(index) = remembered(screen, card)? {
+                    return Ok(decided(Allow::Run(Run {
+                        remember: Some(index),
+                        ..Run::default()
+                    })));
+                }
+            }
+            Choice::Explain => {
+                screen.show("The whole of it:", &input_lines(card), usize::MAX);
+                screen.show("", &explained(card), usize::MAX);
+                is_whole = true;
+            }
+            Choice::Instead if !card.can_say_instead => {
+                screen.say("Here the agent can only be told with a denial; write `deny` and the words.");
+            }
+            Choice::Instead => {
+                let words = match words {
+                    "" => screen.line("say instead> ")?.trim().to_owned(),
+                    words => words.to_owned(),
+                };
+                if !words.is_empty() {
+                    return Ok(Reply::SayInstead(words));
+                }
+            }
+        }
+    }
+}
+
+/// Which suggestion is to be remembered, by its place; `None`: none after all.
+fn remembered(screen: &mut Screen, card: &Card) -> Result<Option<usize>, Reply> {
+    if card.suggestions.is_empty() {
+        screen.say("Claude Code offers nothing to remember here.");
+        return Ok(None);
+    }
+    screen.say("Allow it now, and from now on:");
+    for (number, suggestion) in (1..).zip(card.suggestions) {
+        screen.say(&format!("  {number}  {}", visible(suggestion)));
+    }
+    let line = screen.line("which one (nothing: none)> ")?;
+    let number: Option<usize> = line.trim().parse().ok();
+    Ok(number
+        .and_then(|number| number.checked_sub(1))
+        .filter(|index| *index < card.suggestions.len()))
+}
+
+fn plan(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
+    let input: Value = serde_json::from_str(card.request.call.raw_input.get()).unwrap_or_default();
+    let text = input["plan"].as_str().unwrap_or("(The plan came without a text.)");
+    let lines: Vec<String> = text.lines().map(|line| visible(line).into_owned()).collect();
+    let mut is_whole = !screen.show("Countersign: the agent's plan", &lines, MAX_LINES);
+    loop {
+        screen.say(
+            "[a]pprove  approve and accept [e]dits  [d]eny WHAT TO CHANGE  e[x]plain: the whole plan  [s]top the turn",
+        );
+        let line = screen.line("> ")?;
+        let (word, words) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
+        let approve = |then| Ok(decided(Allow::Plan { then }));
+        match word.to_lowercase().as_str() {
+            "a" | "approve" | "e" | "edits" if !is_whole => screen.say("Not all of it was shown; `x` shows the rest."),
+            "a" | "approve" => return approve(None),
+            "e" | "edits" => return approve(Some(NextMode::AcceptEdits)),
+            "d" | "deny" => return Ok(denied(words.trim(), false)),
+            "s" | "stop" => return Ok(denied("", true)),
+            "x" | "explain" => {
+                screen.show("", &lines, usize::MAX);
+                is_whole = true;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn heading(card: &Card) -> String {
+    let call = &card.request.call;
+    let mut text = match card.edited {
+        true => format!("Countersign: {}, as you edited it", visible(&call.tool)),
+        false => format!("Countersign: may {} run?", visible(&call.tool)),
+    };
+    if let Some(cwd) = &call.cwd {
+        let _ = write!(text, "  (in {})", visible(&cwd.to_string_lossy()));
+    }
+    if let Some(agent) = &call.agent {
+        let _ = write!(text, "  (subagent {})", visible(agent));
+    }
+    let left = card.until.saturating_duration_since(Instant::now());
+    let _ = write!(text, "  (waits {})", Length(left));
+    text
+}
+
+/// The input as a person reads it: a command's lines, or the fields of another tool.
+fn input_lines(card: &Card) -> Vec<String> {
+    match &card.request.call.input {
+        Input::Shell { command, .. } => command.split('\n').map(|line| visible(line).into_owned()).collect(),
+        _ => {
+            let input: Value = serde_json::from_str(card.request.call.raw_input.get()).unwrap_or_default();
+            let text = serde_json::to_string_pretty(&input).unwrap_or_default();
+            visible_json(&text).lines().map(str::to_owned).collect()
+        }
+    }
+}
+
+/// What the card leaves out.
+fn explained(card: &Card) -> Vec<String> {
+    let host = &card.request.host;
+    let said = [
+        ("Claude Code would have asked", &host.title),
+        ("Claude Code asks because of", &host.reason_type),
+        ("the path that it stopped at", &host.blocked_path),
+    ];
+    let said = said
+        .into_iter()
+        .filter_map(|(what, text)| Some(format!("{what}: {}", visible(text.as_ref()?))));
+    said.chain(
+        crate::report::reasons(&card.judgement.assessment)
+            .into_iter()
+            .map(|why| format!("not understood: {why}")),
+    )
+    .collect()
+}
+
+fn screen_paint() -> steps::Paint {
+    steps::Paint(std::env::var_os("NO_COLOR").is_none())
+}
+
+fn decided(allow: Allow) -> Reply {
+    Reply::Decided(Decision::Allow(allow))
+}
+
+fn denied(words: &str, interrupt: bool) -> Reply {
+    Reply::Decided(Decision::Deny(Deny {
+        reason: Reason::DeniedByPerson,
+        message: words.to_owned(),
+        interrupt,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_its_key_or_its_name_alone_and_words_may_follow() {
+        assert_eq!(Choice::read("a"), Some((Choice::Allow, "")));
+        assert_eq!(Choice::read("  ALLOW  "), Some((Choice::Allow, "")));
+        assert_eq!(Choice::read("d not  now "), Some((Choice::Deny, "not  now")));
+        assert_eq!(
+            Choice::read("instead\tuse git mv"),
+            Some((Choice::Instead, "use git mv"))
+        );
+        for nothing in ["", "  ", "al", "y", "allowed", "aa", "\u{430}"] {
+            assert_eq!(Choice::read(nothing), None, "{nothing}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The terminal as lines in and out.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::process::getpgrp;
+use rustix::termios::{
+    self, InputModes, LocalModes, OptionalActions, OutputModes, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp,
+    tcsetattr,
+};
+
+use super::super::{Reply, Withdrawal, Woken, read_some};
+use super::MAX_LINE;
+
+/// How often a terminal that another question stands on is tried again.
+const BETWEEN_TRIES: Duration = Duration::from_millis(100);
+/// The most bytes of a line.
+const MAX_TYPED: usize = 64 * 1024;
+
+/// The terminal while one question stands on it. It is left as it was found.
+pub struct Screen<'a> {
+    tty: File,
+    found: Termios,
+    until: Instant,
+    withdrawal: &'a Withdrawal,
+    /// What was read and not yet taken as a line.
+    typed: Vec<u8>,
+}
+
+impl<'a> Screen<'a> {
+    /// Takes the terminal once no other question stands on it.
+    ///
+    /// # Errors
+    /// The reply where nobody can be asked.
+    pub fn open(until: Instant, withdrawal: &'a Withdrawal) -> Result<Self, Reply> {
+        let absent = |why: &str, error: io::Error| Reply::Absent(format!("{why}: {error}"));
+        let open = |path: &Path| OpenOptions::new().read(true).write(true).open(path);
+        let tty = open(Path::new("/dev/tty")).map_err(|_| Reply::Absent("there is no terminal".into()))?;
+        // By its own name, for all terminals share the file /dev/tty and so its lock.
+        let name = termios::ttyname(&tty, Vec::new())
+            .ok()
+            .and_then(|name| name.into_string().ok());
+        let tty = name.and_then(|name| open(Path::new(&name)).ok()).unwrap_or(tty);
+        loop {
+            match tty.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() >= until => return Err(Reply::Unanswered),
+                Err(TryLockError::WouldBlock) if withdrawal.wait(BETWEEN_TRIES) => return Err(Reply::Withdrawn),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(absent("the terminal cannot be locked", error)),
+            }
+        }
+        let group = tcgetpgrp(&tty).map_err(|error| absent("the terminal is not ours", error.into()))?;
+        if group != getpgrp() {
+            return Err(Reply::Absent("this process is in the terminal's background".into()));
+        }
+        let found = tcgetattr(&tty).map_err(|error| absent("the terminal says nothing of itself", error.into()))?;
+        let mut plain = found.clone();
+        plain.local_modes |= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHOE | LocalModes::ISIG;
+        plain.input_modes |= InputModes::ICRNL;
+        plain.output_modes |= OutputModes::OPOST | OutputModes::ONLCR;
+        tcsetattr(&tty, OptionalActions::Now, &plain)
+            .map_err(|error| absent("the terminal obeys nothing", error.into()))?;
+        let _ = tcflush(&tty, QueueSelector::IFlush);
+        Ok(Screen {
+            tty,
+            found,
+            until,
+            withdrawal,
+            typed: Vec::new(),
+        })
+    }
+
+    /// One line of our own; a terminal that is gone shows in the next read.
+    pub fn say(&mut self, line: &str) {
+        let _ = writeln!(self.tty, "{line}");
+    }
+
+    /// What `write` writes, whole.
+    pub fn print(&mut self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
+        let mut text = Vec::new();
+        if write(&mut text).is_ok() {
+            let _ = self.tty.write_all(&text);
+        }
+    }
+
+    /// A heading and at most `most` lines, those left out counted; `true` if something was left out.
+    pub fn show(&mut self, heading: &str, lines: &[String], most: usize) -> bool {
+        if !heading.is_empty() {
+            self.say("");
+            self.say(heading);
+        }
+        if lines.len() <= most {
+            return self.show_lines(lines, most);
+        }
+        let tail = most / 4;
+        let left = lines.len() - most;
+        self.show_lines(&lines[..most - tail], most);
+        self.say(&format!("    [{left} lines are not shown]"));
+        self.show_lines(&lines[lines.len() - tail..], most);
+        true
+    }
+
+    fn show_lines(&mut self, lines: &[String], most: usize) -> bool {
+        let mut cut = false;
+        for line in lines {
+            let end = line.char_indices().nth(MAX_LINE).map(|(end, _)| end);
+            match end.filter(|_| most < usize::MAX) {
+                Some(end) => {
+                    cut = true;
+                    let left = line[end..].chars().count();
+                    self.say(&format!("    {} [{left} more characters are not shown]", &line[..end]));
+                }
+                None => self.say(&format!("    {line}")),
+            }
+        }
+        cut
+    }
+
+    /// The next line that the person types, without its end.
+    ///
+    /// # Errors
+    /// The reply where none comes.
+    pub fn line(&mut self, prompt: &str) -> Result<String, Reply> {
+        let _ = write!(self.tty, "{prompt}");
+        loop {
+            if let Some(end) = self.typed.iter().position(|&byte| byte == b'\n') {
+                let line: Vec<u8> = self.typed.drain(..=end).collect();
+                return Ok(String::from_utf8_lossy(&line[..end]).into_owned());
+            }
+            let woken = self.withdrawal.wait_for_input(self.tty.as_fd(), self.until);
+            let ended = match woken {
+                Woken::Input => {
+                    self.read()?;
+                    continue;
+                }
+                Woken::Withdrawn => Reply::Withdrawn,
+                Woken::Late => Reply::Unanswered,
+            };
+            self.say("");
+            return Err(ended);
+        }
+    }
+
+    fn read(&mut self) -> Result<(), Reply> {
+        let mut buffer = [0; 4096];
+        match read_some(&self.tty, &mut buffer) {
+            // The end of input, typed: an empty line.
+            Ok(0) => self.typed.push(b'\n'),
+            Ok(count) => self.typed.extend_from_slice(&buffer[..count]),
+            Err(error) => return Err(Reply::Absent(format!("the terminal is gone: {error}"))),
+        }
+        if self.typed.len() > MAX_TYPED {
+            self.typed.clear();
+            self.say("(that line is too long, and counts for nothing)");
+        }
+        Ok(())
+    }
+
+    /// A handle of its own, for a program that takes over the screen.
+    ///
+    /// # Errors
+    /// No descriptor is left.
+    pub fn handle(&self) -> io::Result<File> {
+        self.tty.try_clone()
+    }
+
+    /// Forgets what was typed so far.
+    pub fn forget_typed(&mut self) {
+        self.typed.clear();
+        let _ = tcflush(&self.tty, QueueSelector::IFlush);
+    }
+}
+
+impl Drop for Screen<'_> {
+    fn drop(&mut self) {
+        let _ = tcsetattr(&self.tty, OptionalActions::Now, &self.found);
+    }
+}

@@ -1,0 +1,61 @@
+//! `countersign decide`: one request of an SDK's `canUseTool` in, one `PermissionResult` out.
+
+use std::io::{self, Read};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::approver::Withdrawal;
+use crate::approver::terminal::Terminal;
+use crate::desk::{self, Desk, Settled};
+use crate::wire::event::MAX_BYTES;
+use crate::wire::request;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Standard input is one object: {\"tool_name\", \"input\"} and, as far as they are known, \"tool_use_id\", \"cwd\", \
+    \"suggestions\" and what else the callback is given, in the spelling of either SDK. The status is 0 exactly if a result was \
+    printed. SIGTERM takes the question back. docs/sdk.md has whole programs."
+)]
+pub struct Args {}
+
+pub fn run(_: Args) -> anyhow::Result<ExitCode> {
+    let begun = Instant::now();
+    let start = std::env::current_dir().context("the current directory is not known")?;
+    let withdrawal = Arc::new(Withdrawal::new().context("no descriptor is left")?);
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("signals cannot be waited for")?;
+    let taker = Arc::clone(&withdrawal);
+    thread::spawn(move || signals.forever().for_each(|_| taker.withdraw()));
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(MAX_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .context("standard input cannot be read")?;
+    let request = match request::read(&bytes) {
+        Ok(request) => request,
+        Err(why) => {
+            say!("{}", desk::malformed(&why, &start, begun));
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    let desk = Desk {
+        approver: &Terminal,
+        presence: None,
+        start,
+        can_say_instead: false,
+    };
+    match desk.settle(request, &withdrawal) {
+        Settled::Result(result) | Settled::SayInstead { result, .. } => {
+            say!("{result}");
+            Ok(ExitCode::SUCCESS)
+        }
+        Settled::Undecided(why) => bail!("no decision: {why}"),
+        Settled::Withdrawn => bail!("no decision: the question was taken back"),
+    }
+}

@@ -1,0 +1,297 @@
+//! Where a request that the host puts to this process is settled: by policy, else by a person, else by what the person
+//! has set for calls that nobody answers. The prompt tool, the control protocol and the SDKs all bring theirs here.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::approver::{Approver, Card, Reply, Withdrawal};
+use crate::audit::entry::{Action, Answered, Entry};
+use crate::audit::{self, Masker};
+use crate::call::Input;
+use crate::decision::{Allow, Decision, Deny, Reason};
+use crate::effect::Tier;
+use crate::facts::Facts;
+use crate::judge::{self, Judgement};
+use crate::own_files;
+use crate::pause::{self, Length, Pause};
+use crate::policy::config::{self, Config, Unanswered};
+use crate::policy::{By, Wiring};
+use crate::presence::Presence;
+use crate::report;
+use crate::wire::EventKind;
+use crate::wire::once::diagnose;
+use crate::wire::output::permission_result;
+use crate::wire::request::{Request, suggestion};
+
+/// How long the hook of the same host has to hand on where the session stands.
+const HANDING_ON: Duration = Duration::from_secs(1);
+/// How often it is looked for meanwhile.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
+/// Everything that settling needs beside the request.
+pub struct Desk<'a> {
+    pub approver: &'a dyn Approver,
+    /// Where a hook of the same host hands on what it knows.
+    pub presence: Option<&'a Presence>,
+    /// Where the host was started: its project, if nothing names another.
+    pub start: PathBuf,
+    /// The face can end the turn and tell the agent something.
+    pub can_say_instead: bool,
+}
+
+/// How a request was settled.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// The host's `PermissionResult`, on one line.
+    Result(String),
+    /// The same, which ends the turn; then the agent is told these words.
+    SayInstead { result: String, words: String },
+    /// Nobody decided, and it is to be left to the host; why.
+    Undecided(String),
+    /// The host does not want an answer any more.
+    Withdrawn,
+}
+
+impl Desk<'_> {
+    /// Settles one request, and records how.
+    pub fn settle(&self, mut request: Request, withdrawal: &Withdrawal) -> Settled {
+        let begun = Instant::now();
+        let mut edited = false;
+        let mut sought = self.presence.is_none();
+        if is_off() {
+            return Settled::Undecided("Countersign is switched off; `countersign on` switches it on.".into());
+        }
+        loop {
+            let mut bench = self.judged(&request);
+            let ruling = &mut bench.judgement.ruling;
+            if request.is_for_screen() {
+                ruling.decision = deny(
+                    Reason::UndoneByHost,
+                    "Only the terminal can answer this, and it is not asked here.".into(),
+                );
+                ruling.by = By::OnlyScreen;
+            } else if matches!(ruling.decision, Decision::Allow(_)) && (edited || request.is_for_person()) {
+                ruling.decision = Decision::None;
+                ruling.by = By::HostAsks;
+            }
+            if matches!(ruling.decision, Decision::Allow(_) | Decision::Deny(_)) {
+                return bench.settle(&request, begun);
+            }
+            if !sought && request.call.cwd.is_none() {
+                sought = true;
+                request.call.cwd = self.handed_on(&request, withdrawal);
+                if request.call.cwd.is_some() {
+                    continue;
+                }
+            }
+            match self.ask(&request, &bench, edited, begun, withdrawal) {
+                Reply::Edited(raw) => match Input::read(&request.call.tool, &raw) {
+                    Ok(input) => {
+                        (request.call.input, request.call.raw_input) = (input, raw);
+                        edited = true;
+                    }
+                    Err(why) => return bench.unanswered(&request, begun, Reason::Policy, &why),
+                },
+                Reply::Decided(Decision::Allow(Allow::Run(mut run))) => {
+                    run.input = edited.then(|| request.call.raw_input.clone());
+                    bench.decide(Decision::Allow(Allow::Run(run)), By::Person);
+                    return bench.settle(&request, begun);
+                }
+                Reply::Decided(decision) => {
+                    bench.decide(decision, By::Person);
+                    return bench.settle(&request, begun);
+                }
+                Reply::SayInstead(words) => {
+                    bench.decide(stop(), By::Person);
+                    return match bench.settle(&request, begun) {
+                        Settled::Result(result) => Settled::SayInstead { result, words },
+                        other => other,
+                    };
+                }
+                Reply::Unanswered => {
+                    let why = format!("nobody answered within {}", Length(bench.config.headless.wait));
+                    return bench.unanswered(&request, begun, Reason::Timeout, &why);
+                }
+                Reply::Absent(why) => {
+                    return bench.unanswered(&request, begun, Reason::Policy, &format!("nobody can be asked: {why}"));
+                }
+                Reply::Withdrawn => {
+                    bench.decide(Decision::None, By::Withdrawn);
+                    bench.record(&request, begun, Action::None);
+                    return Settled::Withdrawn;
+                }
+            }
+        }
+    }
+
+    /// What policy makes of it, by the configuration as it is now.
+    fn judged(&self, request: &Request) -> Bench {
+        let facts = Facts::live(Some(request.call.cwd.as_deref().unwrap_or(&self.start)));
+        let file = own_files::config_file();
+        let (config, invalid) = match config::effective(file.as_deref(), &facts.project) {
+            Ok(config) => (config, None),
+            Err(invalid) => (Config::default(), Some(invalid)),
+        };
+        let event = EventKind::CanUseTool;
+        let mut judgement = judge::judge(event, &request.call, Wiring::default(), &config.policy, &facts);
+        if let Some(invalid) = invalid {
+            judgement.ruling.withdraw(event, &invalid);
+            diagnose(&judgement.ruling.by.to_string());
+        }
+        Bench {
+            judgement,
+            config,
+            project: facts.project.first().cloned(),
+        }
+    }
+
+    /// Where the session stands, if the hook of the same host says so in time.
+    fn handed_on(&self, request: &Request, withdrawal: &Withdrawal) -> Option<PathBuf> {
+        let presence = self.presence?;
+        let digest = request.call.digest();
+        let end = Instant::now() + HANDING_ON;
+        loop {
+            if let Some(cwd) = presence.take_cwd(&digest) {
+                return Some(cwd);
+            }
+            if Instant::now() >= end || withdrawal.wait(BETWEEN_LOOKS) {
+                return None;
+            }
+        }
+    }
+
+    fn ask(&self, request: &Request, bench: &Bench, edited: bool, begun: Instant, withdrawal: &Withdrawal) -> Reply {
+        if withdrawal.is_withdrawn() {
+            return Reply::Withdrawn;
+        }
+        let wait = bench.config.headless.wait;
+        if wait.is_zero() {
+            return Reply::Absent("`headless.wait` is 0".into());
+        }
+        // Nothing critical is remembered.
+        let suggestions = match bench.judgement.ruling.tier {
+            Tier::Critical => Vec::new(),
+            _ => request.call.suggestions.iter().map(|raw| suggestion(raw)).collect(),
+        };
+        let card = Card {
+            request,
+            judgement: &bench.judgement,
+            edited,
+            suggestions: &suggestions,
+            can_say_instead: self.can_say_instead,
+            until: begun + wait,
+        };
+        self.approver.ask(&card, withdrawal)
+    }
+}
+
+/// A request as it was judged.
+struct Bench {
+    judgement: Judgement,
+    config: Config,
+    project: Option<PathBuf>,
+}
+
+impl Bench {
+    fn decide(&mut self, decision: Decision, by: By) {
+        self.judgement.ruling.decision = decision;
+        self.judgement.ruling.by = by;
+    }
+
+    /// Nobody decided, for this reason.
+    fn unanswered(&mut self, request: &Request, begun: Instant, reason: Reason, why: &str) -> Settled {
+        let interrupt = match self.config.headless.unanswered {
+            Unanswered::None => {
+                self.decide(Decision::None, By::Unanswered(why.to_owned()));
+                self.record(request, begun, Action::None);
+                return Settled::Undecided(format!("It needs a person, and {why}."));
+            }
+            Unanswered::Deny => false,
+            Unanswered::DenyAndStop => true,
+        };
+        let message = match interrupt {
+            // The host drops the words of a denial that ends the turn.
+            true => String::new(),
+            false => format!(
+                "It needs a person, and {why}. It is {}: {}",
+                self.judgement.ruling.tier,
+                report::summary(&self.judgement.assessment)
+            ),
+        };
+        let decision = Decision::Deny(Deny {
+            reason,
+            message,
+            interrupt,
+        });
+        self.decide(decision, By::Unanswered(why.to_owned()));
+        self.settle(request, begun)
+    }
+
+    fn settle(&mut self, request: &Request, begun: Instant) -> Settled {
+        let Some(result) = permission_result(Some(&request.call), &self.judgement.ruling.decision) else {
+            self.record(request, begun, Action::None);
+            return Settled::Undecided("The answer does not fit the call, or the host would refuse it.".into());
+        };
+        self.record(request, begun, Action::of(&self.judgement.ruling.decision));
+        Settled::Result(result)
+    }
+
+    fn record(&self, request: &Request, begun: Instant, action: Action) {
+        let answered = Answered {
+            event: EventKind::CanUseTool,
+            call: Some(&request.call),
+            project: self.project.as_deref(),
+            took: begun.elapsed(),
+        };
+        let mask = Masker::of_environment();
+        let mut entry = Entry::judged(&answered, &self.judgement, action, &mask);
+        if self.config.log.input {
+            entry.keep_input(&request.call, &mask);
+        }
+        record(&entry);
+    }
+}
+
+fn is_off() -> bool {
+    pause::file().is_some_and(|file| pause::read(&file, SystemTime::now()) != Pause::On)
+}
+
+/// The answer to a request that cannot be read: a denial that says so.
+pub fn malformed(why: &str, start: &Path, begun: Instant) -> String {
+    let answered = Answered {
+        event: EventKind::CanUseTool,
+        call: None,
+        project: Some(start),
+        took: begun.elapsed(),
+    };
+    let decision = deny(Reason::Malformed, format!("The call cannot be read: {why}."));
+    record(&Entry::refused(
+        &answered,
+        Reason::Malformed,
+        why,
+        &Masker::of_environment(),
+    ));
+    permission_result(None, &decision).expect("a denial needs no call")
+}
+
+fn record(entry: &Entry) {
+    if let Err(error) = audit::record(entry) {
+        diagnose(&format!("the answer stands, but is not recorded: {error}"));
+    }
+}
+
+fn deny(reason: Reason, message: String) -> Decision {
+    Decision::Deny(Deny {
+        reason,
+        message,
+        interrupt: false,
+    })
+}
+
+fn stop() -> Decision {
+    Decision::Deny(Deny {
+        reason: Reason::DeniedByPerson,
+        message: String::new(),
+        interrupt: true,
+    })
+}
