@@ -58,6 +58,9 @@ enum What {
 
 const ID: &str = "toolu_scripted_";
 
+/// Where this stands in a call's input, the model writes half of a surrogate pair, which no text of Rust can hold.
+pub const HALF_A_PAIR: &str = "(half a pair)";
+
 impl Api {
     /// Serves `turns` until dropped.
     pub fn start(turns: Vec<Vec<ToolUse>>) -> Api {
@@ -163,7 +166,8 @@ impl Shared {
         );
         let mut body = vec![0; content_length(&mut reader)?];
         reader.read_exact(&mut body)?;
-        let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let body = String::from_utf8_lossy(&body).replace(r"\ud800", HALF_A_PAIR);
+        let body: Value = serde_json::from_str(&body).unwrap_or(Value::Null);
         let (what, answer) = self.answer(&method, &path, &body);
         let streamed = body["stream"] == true && what != What::Other;
         self.seen
@@ -287,7 +291,8 @@ fn events(message: &Value) -> String {
         let delta = match block["type"] == "tool_use" {
             true => {
                 opening["input"] = json!({});
-                json!({"type": "input_json_delta", "partial_json": block["input"].to_string()})
+                let input = block["input"].to_string().replace(HALF_A_PAIR, r"\ud800");
+                json!({"type": "input_json_delta", "partial_json": input})
             }
             false => {
                 opening["text"] = json!("");

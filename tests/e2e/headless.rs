@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::api::{Told, ToolUse};
+use crate::api::{HALF_A_PAIR, Told, ToolUse};
 use crate::host::Host;
 use crate::sandbox::Sandbox;
 use crate::session::{Headless, Session, bash};
@@ -277,6 +277,24 @@ fn what_nobody_answers_may_end_the_turn() {
     assert!(!run.sandbox().api.has_ended(), "the model was asked once more");
     assert_eq!(run.status().code(), Some(1));
     assert_eq!(recorded(run.sandbox()), [line("deny", "policy", "unanswered")]);
+}
+
+/// Half of a surrogate pair is a text to the host, and none to us.
+#[test]
+fn a_call_that_cannot_be_read_is_denied_as_malformed() {
+    let session = Session::new(Host::V332, [bash(&format!("rm -f marker.txt {HALF_A_PAIR}"))]);
+    let run = session.file("marker.txt").installed(&[]).asking_mcp().headless();
+    let denied = run.told(0);
+    assert!(
+        denied.is_error
+            && denied
+                .text
+                .starts_with("[countersign:malformed] The call cannot be read: "),
+        "{}",
+        denied.text
+    );
+    assert!(stands(run.sandbox()));
+    assert_eq!(recorded(run.sandbox()), [line("deny", "malformed", "error")]);
 }
 
 #[test]
