@@ -374,6 +374,21 @@ fn a_caller_that_interrupts_takes_the_question_down() {
     );
 }
 
+/// The person stops it all with the terminal's own key.
+#[test]
+fn a_key_that_interrupts_ends_claude_and_the_question() {
+    let session = removal().under_run().attended();
+    session.shows("Countersign: may Bash run?");
+    session.press("C-c");
+    session.ended();
+    session.shows("(not asked any more");
+    assert!(stands(session.sandbox()), "nobody decided and the file is gone");
+    assert_eq!(
+        recorded(session.sandbox()),
+        [["none", "", "withdrawn"].map(str::to_owned)]
+    );
+}
+
 #[test]
 fn a_claude_that_is_killed_mid_question_ends_it_all_with_its_status() {
     let session = removal().under_run().attended();

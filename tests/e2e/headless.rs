@@ -215,7 +215,10 @@ fn the_server_is_killed(host: Host) {
     assert!(killed.expect("kill").success());
     let begun = Instant::now();
     assert!(session.told(0).is_error);
-    session.ended();
+    // 2.1.280 was seen not to end after it had said its last word, now and then.
+    session.wait_for("the model goes on to its end", |_| {
+        session.sandbox().api.has_ended().then_some(())
+    });
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     assert!(stands(session.sandbox()), "nobody decided and the file is gone");
     assert_eq!(recorded(session.sandbox()), []);

@@ -540,6 +540,10 @@ impl Attended {
         self.tui.press(&["Enter"]);
     }
 
+    pub fn press(&self, key: &str) {
+        self.tui.press(&[key]);
+    }
+
     /// Waits until the model is told about its call of this number.
     pub fn told(&self, call: usize) -> Told {
         self.wait_for(&format!("the model is told about call {call}"), |_| {
