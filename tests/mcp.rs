@@ -320,6 +320,29 @@ fn a_person_allows_and_denies_at_the_terminal() {
     assert_eq!(server.line(), result("3", stopped));
 }
 
+/// The hook of this host, which is this process, left the call open and hands on where the session stands: that tells the
+/// person more, and opens nothing, even where policy would now let it run.
+#[test]
+fn a_directory_that_is_handed_on_is_shown_and_opens_nothing() {
+    let mut server = Server::configured("preset = \"steady\"\n[headless]\nwait = \"2s\"\n");
+    let state = server.home.path().join(".local/state/countersign");
+    let place = state.join(format!("answers-{}", std::process::id()));
+    wait_for("the server says that it answers", || place.join("answering").exists());
+    let input = r#"{"command":"touch made"}"#;
+    let request = format!(r#"{{"tool_name":"Bash","input":{input}}}"#);
+    let digest = countersign::wire::request::read(request.as_bytes())
+        .expect("a call")
+        .call
+        .digest();
+    let project = server.project().canonicalize().expect("a path");
+    std::fs::write(place.join(digest), project.as_os_str().as_encoded_bytes()).expect("a file");
+    server.ask("1", "touch made");
+    server.pty.shows(&format!("(in {})", project.display()));
+    let late = "[countersign:timeout] It needs a person, and nobody answered within 2 s. It is low: changes the permissions of made";
+    let denied = format!(r#"{{"behavior":"deny","message":"{late}","reason":"timeout"}}"#);
+    assert_eq!(server.line(), result("1", &denied));
+}
+
 /// What was typed before a question stood answers none.
 #[test]
 fn what_is_typed_too_early_counts_for_nothing() {
