@@ -29,6 +29,7 @@ use signal_hook::iterator::Signals;
 use crate::approver::Withdrawal;
 use crate::approver::terminal::Terminal;
 use crate::assess::bash;
+use crate::call::Mode;
 use crate::desk::{self, Desk, Settled};
 use crate::escape::visible;
 use crate::facts::Facts;
@@ -267,6 +268,8 @@ struct Session {
 struct Heard {
     /// Where its shell stands, as long as that is known.
     cwd: Option<PathBuf>,
+    /// The mode in which the turn began.
+    mode: Option<Mode>,
     messages: u64,
     begun: u64,
     ended: u64,
@@ -359,8 +362,9 @@ impl Session {
                 return withdrawal.is_some();
             }
             FromHost::Answer => return true,
-            FromHost::Begin { cwd } => {
+            FromHost::Begin { cwd, mode } => {
                 let mut heard = self.heard();
+                heard.mode = mode.as_deref().map(Mode::named);
                 heard.begun += 1;
                 heard.cwd = cwd.map(PathBuf::from).filter(|cwd| cwd.is_absolute());
             }
@@ -432,6 +436,7 @@ impl Session {
         {
             let mut heard = self.heard();
             heard.asked.extend(request.tool_use_id.clone());
+            request.call.mode = heard.mode.unwrap_or(request.call.mode);
             // A subagent's shell stands where nobody here has seen.
             let stood = request.tool_use_id.as_ref().filter(|_| request.call.agent.is_none());
             request.call.cwd = stood.and_then(|id| heard.stood.get(id)).cloned();

@@ -124,6 +124,30 @@ fn without_a_hook_it_knows_where_the_session_stands_until_the_shell_moves() {
     assert_eq!(recorded(run.sandbox()).len(), 2);
 }
 
+/// The requests do not tell the mode, but the host's first line does.
+fn in_plan_mode_nothing_is_changed(host: Host) {
+    let session = Session::new(host, [bash("touch made")]).mode("plan");
+    let session = session.setting("useAutoModeDuringPlan", json!(false));
+    let run = session.configured("preset = \"steady\"\n").under_run().headless();
+    let denied = run.told(0);
+    assert!(denied.is_error, "{}", denied.text);
+    assert!(!run.sandbox().project().join("made").exists());
+    assert_eq!(
+        recorded(run.sandbox()),
+        [["deny", "policy", "unanswered"].map(str::to_owned)]
+    );
+}
+
+#[test]
+fn in_plan_mode_nothing_is_changed_on_2_1_332() {
+    in_plan_mode_nothing_is_changed(Host::V332);
+}
+
+#[test]
+fn in_plan_mode_nothing_is_changed_on_2_1_207() {
+    in_plan_mode_nothing_is_changed(Host::V207);
+}
+
 /// The agent may move into a worktree of its own without being asked, and the shell moves with it.
 #[test]
 fn in_a_worktree_it_does_not_know_where_the_session_stands() {
