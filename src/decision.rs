@@ -3,6 +3,8 @@
 //! Policy and approvers make decisions; `wire::output` alone turns one into the host's words. Nothing here knows JSON
 //! of the host beyond carrying an input that a person edited.
 
+use std::time::Duration;
+
 use serde_json::value::RawValue;
 
 use crate::questions::Answers;
@@ -14,6 +16,9 @@ pub enum Decision {
     Deny(Deny),
     /// The person is to be asked, for this reason. An event that stands for asking already takes it as no decision.
     Ask(String),
+    /// A person must be asked, for this reason and so long: no policy may allow it. A face that reaches a person puts it to
+    /// them; to an event of the host it is as [`Decision::Ask`].
+    Hold(Hold),
     /// No way to an opinion: the question stays with the person.
     None,
     /// This process steps aside: it is switched off, or another one answers the same event.
@@ -50,6 +55,16 @@ pub enum NextMode {
     Auto,
 }
 
+/// A call that only a person may let through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// What the person is shown.
+    pub reason: String,
+    /// From asking the person to their answer; when it has passed, nobody has answered. `None`: as long as the face waits
+    /// for any other call.
+    pub timeout: Option<Duration>,
+}
+
 #[derive(Clone, Debug)]
 pub struct Deny {
     pub reason: Reason,
@@ -72,6 +87,17 @@ pub enum Reason {
     Identity,
     Malformed,
     UndoneByHost,
+}
+
+impl Deny {
+    /// While the person has frozen everything. It ends the turn, so it carries no words.
+    pub const fn frozen() -> Self {
+        Deny {
+            reason: Reason::Frozen,
+            message: String::new(),
+            interrupt: true,
+        }
+    }
 }
 
 impl Reason {
@@ -113,7 +139,7 @@ impl Reason {
             Reason::Frozen => "The person has frozen this session: no call is allowed for now.",
             Reason::RateLimited => "Too many calls were asked for in a short time.",
             Reason::OutsideHours => "The person's rules allow no call at this hour.",
-            Reason::Identity => "The answer did not come from somebody who may give it.",
+            Reason::Identity => "The person's rules do not let this call through from this agent or on this machine.",
             Reason::Malformed => "The call could not be read.",
             Reason::UndoneByHost => "The host has withdrawn this call.",
         }

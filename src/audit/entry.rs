@@ -10,9 +10,11 @@ use super::chain::sha256;
 use super::mask::Masker;
 use super::time;
 use crate::call::{Call, Mode};
-use crate::decision::Decision;
+use crate::decision::{Decision, Reason};
 use crate::effect;
 use crate::judge::Judgement;
+use crate::pause::Freeze;
+use crate::policy::By;
 use crate::wire::EventKind;
 
 /// The version of the line's form.
@@ -120,7 +122,7 @@ impl Action {
         match decision {
             Decision::Allow(_) => Action::Allow,
             Decision::Deny(_) => Action::Deny,
-            Decision::Ask(_) => Action::Ask,
+            Decision::Ask(_) | Decision::Hold(_) => Action::Ask,
             Decision::None | Decision::Aside => Action::None,
         }
     }
@@ -172,6 +174,15 @@ impl Entry {
             why: Some(bounded(why, mask)),
             ..Entry::bare(answered, Action::None, ERROR, mask)
         }
+    }
+
+    /// It was denied all the same, as everything was frozen.
+    pub fn was_frozen(&mut self, freeze: &Freeze, mask: &Masker) {
+        let by = By::Frozen(freeze.to_string());
+        self.action = Action::Deny;
+        self.reason = Some(Reason::Frozen.as_str().to_owned());
+        self.by = by.word().to_owned();
+        self.rule = Some(bounded(&by.to_string(), mask));
     }
 
     /// Adds the call's input, its secrets masked.
@@ -258,9 +269,9 @@ fn is_zero(count: &usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decision::{Allow, Deny, Reason, Run};
+    use crate::decision::{Allow, Deny, Run};
     use crate::effect::{Action as Does, Assessment, EffectSpec, Tier};
-    use crate::policy::{By, Origin, Ruling};
+    use crate::policy::{Origin, Ruling};
     use crate::shell::Span;
 
     fn call() -> Call {

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::SystemTime;
 
 use anyhow::Context;
 use serde::Serialize;
@@ -17,8 +16,8 @@ use crate::facts::Facts;
 use crate::judge::{self, Judgement};
 use crate::own_files;
 use crate::pause::{self, Pause};
-use crate::policy::Wiring;
 use crate::policy::config::{self, Config};
+use crate::policy::{Circumstances, Wiring};
 use crate::report;
 use crate::wire::{self, EventKind};
 
@@ -51,7 +50,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Err(invalid) => (Config::default(), Some(invalid)),
     };
     let wiring = Wiring::default();
-    let mut judgement = judge::judge(EventKind::PermissionRequest, &call, wiring, &config.policy, &facts);
+    // What the call is by itself; that everything is frozen or off is said beside it.
+    let circumstances = Circumstances::live(Pause::On);
+    let mut judgement = judge::judge(
+        EventKind::PermissionRequest,
+        &call,
+        wiring,
+        &config.policy,
+        &circumstances,
+        &facts,
+    );
     if let Some(invalid) = invalid {
         judgement.ruling.withdraw(EventKind::PermissionRequest, &invalid);
     }
@@ -173,13 +181,18 @@ fn print(judgement: &Judgement, paint: Paint, out: &mut impl Write) -> io::Resul
         verdict(&ruling.decision)
     )?;
     writeln!(out, "  ({})", visible(&ruling.by.to_string()))?;
-    if is_off() {
-        writeln!(
+    match pause::now() {
+        Pause::On => Ok(()),
+        Pause::Off { .. } | Pause::Unreadable(_) => writeln!(
             out,
             "  (just now every call keeps its prompt: Countersign is switched off)"
-        )?;
+        ),
+        Pause::Frozen(freeze) => writeln!(
+            out,
+            "  (just now every call is denied: Countersign is {})",
+            visible(&freeze.to_string())
+        ),
     }
-    Ok(())
 }
 
 /// How a rule rates a step.
@@ -213,15 +226,11 @@ fn not_understood(why: &str) -> String {
     format!("{NOT_UNDERSTOOD}{}", why.strip_prefix(NOT_UNDERSTOOD).unwrap_or(&why))
 }
 
-fn is_off() -> bool {
-    pause::file().is_some_and(|file| pause::read(&file, SystemTime::now()) != Pause::On)
-}
-
 fn verdict(decision: &Decision) -> String {
     match decision {
         Decision::Allow(_) => "runs without a prompt".to_owned(),
         Decision::Deny(deny) => format!("denied: {}", visible(&deny.message)),
-        Decision::Ask(_) | Decision::None | Decision::Aside => "keeps its prompt".to_owned(),
+        Decision::Ask(_) | Decision::Hold(_) | Decision::None | Decision::Aside => "keeps its prompt".to_owned(),
     }
 }
 
@@ -284,7 +293,7 @@ impl<'a> Json<'a> {
             decision: match ruling.decision {
                 Decision::Allow(_) => "allow",
                 Decision::Deny(_) => "deny",
-                Decision::Ask(_) | Decision::None | Decision::Aside => "none",
+                Decision::Ask(_) | Decision::Hold(_) | Decision::None | Decision::Aside => "none",
             },
             summary: report::summary(assessment),
             reasons: report::reasons(assessment),

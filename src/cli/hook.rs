@@ -11,19 +11,19 @@ use std::os::unix::process::parent_id;
 use std::path::PathBuf;
 use std::process::{self, ExitCode};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use crate::audit::entry::{Action, Answered, Entry};
 use crate::audit::{self, Masker};
 use crate::call::Call;
-use crate::decision::Decision;
+use crate::decision::{Decision, Deny};
 use crate::effect::Tier;
 use crate::facts::Facts;
 use crate::judge::{self, Judgement};
 use crate::own_files;
-use crate::pause::{self, Pause};
+use crate::pause::{self, Freeze, Pause};
 use crate::policy::config::{self, Invalid};
-use crate::policy::{Config, Guard, Policy, Wiring};
+use crate::policy::{Circumstances, Config, Guard, Policy, Wiring};
 use crate::wire::EventKind;
 use crate::wire::event::{self, Event, MAX_BYTES};
 use crate::wire::once::{self, Once};
@@ -141,7 +141,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// What judges a call: [`judge::judge`], but for tests.
-pub type Judge = fn(EventKind, &Call, Wiring, &Policy, &Facts) -> Judgement;
+pub type Judge = fn(EventKind, &Call, Wiring, &Policy, &Circumstances, &Facts) -> Judgement;
 
 /// Answers the event on standard input by `judge`, records the answer, and ends the process.
 ///
@@ -161,10 +161,10 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     let for_errors = Arc::clone(&known);
     let record_error = move |event, why: &str| for_errors.record_error(event, why);
     let once = Once::start(expected, Duration::from_secs(deadline), Box::new(record_error));
+    let pause = look_at_the_switches(&once, &known);
     if let Err(why) = args {
         once.none(&format!("{why}; see `countersign hook --help`"));
     }
-    step_aside_if_off(&once);
     let (mut config, mut invalid) = configure(&once);
     let bytes = read_input(&once);
     let event = match event::read(&bytes) {
@@ -180,9 +180,12 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     if invalid.is_none() {
         invalid = config.tighten(&facts.project).err();
     }
-    let mut judgement = judge(event.kind, &event.call, wiring, &config.policy, &facts);
+    let circumstances = Circumstances::live(pause);
+    let mut judgement = judge(event.kind, &event.call, wiring, &config.policy, &circumstances, &facts);
     if let Some(invalid) = invalid {
         judgement.ruling.withdraw(event.kind, &invalid);
+    }
+    if judgement.ruling.by.must_be_told() {
         once::diagnose(&judgement.ruling.by.to_string());
     }
     let none = once.none_is_printed_as();
@@ -209,6 +212,7 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
 struct Known {
     start: Instant,
     event: OnceLock<Event>,
+    freeze: OnceLock<Freeze>,
 }
 
 impl Default for Known {
@@ -216,6 +220,7 @@ impl Default for Known {
         Known {
             start: Instant::now(),
             event: OnceLock::new(),
+            freeze: OnceLock::new(),
         }
     }
 }
@@ -231,7 +236,12 @@ impl Known {
     }
 
     fn record_error(&self, event: EventKind, why: &str) {
-        record(&Entry::error(&self.answered(event), why, &Masker::of_environment()));
+        let mask = Masker::of_environment();
+        let mut entry = Entry::error(&self.answered(event), why, &mask);
+        if let Some(freeze) = self.freeze.get() {
+            entry.was_frozen(freeze, &mask);
+        }
+        record(&entry);
     }
 }
 
@@ -242,15 +252,19 @@ fn record(entry: &Entry) {
     }
 }
 
-fn step_aside_if_off(once: &Once) {
-    let Some(file) = pause::file() else {
-        return;
-    };
-    match pause::read(&file, SystemTime::now()) {
+/// Steps aside while it is off. While it is frozen, every way from here ends in a denial.
+fn look_at_the_switches(once: &Once, known: &Known) -> Pause {
+    let pause = pause::now();
+    match &pause {
         Pause::On => {}
         Pause::Off { .. } => once.aside("switched off; `countersign on` switches it on"),
         Pause::Unreadable(why) => once.aside(&format!("switched off, as it seems: {why}")),
+        Pause::Frozen(freeze) => {
+            once.deny_instead(Deny::frozen());
+            known.freeze.get_or_init(|| freeze.clone());
+        }
     }
+    pause
 }
 
 /// What the person has set, or the defaults and why it does not hold.

@@ -19,7 +19,7 @@ use crate::audit::verify::verify;
 use crate::effect::Tier;
 use crate::escape::visible;
 use crate::own_files;
-use crate::pause::parse_length;
+use crate::pause::{self, Pause, parse_length};
 
 /// At most this many steps of a call are shown; the rest are counted.
 const MAX_STEPS: usize = 4;
@@ -128,6 +128,9 @@ fn show(args: &Args, dir: &Path, out: &mut impl Write) -> io::Result<ExitCode> {
             false => "Nothing recorded fits",
         };
         writeln!(out, "{what} ({}).", dir.display())?;
+    }
+    if let (Pause::Frozen(freeze), false) = (pause::now(), args.json) {
+        writeln!(out, "Now every call is denied: {}.", visible(&freeze.to_string()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -10,6 +10,7 @@ use crate::effect::Tier;
 use crate::escape::visible;
 use crate::facts::Facts;
 use crate::own_files;
+use crate::pause::{self, Pause};
 use crate::policy::Policy;
 use crate::policy::config::{self, PROJECT_FILE};
 use crate::policy::tiers::Setter;
@@ -39,6 +40,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let facts = Facts::live(Some(&cwd));
     let person = own_files::config_file().ok_or_else(|| anyhow!("no home directory is known; set HOME"))?;
     let mut out = io::stdout().lock();
+    if let Pause::Frozen(freeze) = pause::now() {
+        writeln!(out, "Now every call is denied: {}.", visible(&freeze.to_string()))?;
+    }
     let doubtful = || "no call is decided until this is right";
     if args.effective {
         let config = config::effective(Some(&person), &facts.project).with_context(doubtful)?;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::circumstances::Circumstances;
 use super::config::{Invalid, Policy};
 use super::rules::{self, Origin};
 use super::tiers::{Answer, Setter};
@@ -46,6 +47,9 @@ impl Ruling {
     /// Takes back what a configuration that does not hold must not decide: every answer to a permission prompt, and every
     /// allow. What a guard or a rule that does hold stops before a call, where nobody may be asked, stays stopped.
     pub fn withdraw(&mut self, event: EventKind, invalid: &Invalid) {
+        if matches!(self.by, By::Frozen(_)) {
+            return;
+        }
         let stops = matches!(self.decision, Decision::Deny(_) | Decision::Ask(_));
         if event == EventKind::PermissionRequest || !stops {
             self.decision = Decision::None;
@@ -57,6 +61,8 @@ impl Ruling {
 /// What has decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum By {
+    /// The person has frozen everything, at this time and for this reason.
+    Frozen(String),
     /// A question or a plan is the person's to answer.
     OnlyPerson,
     /// Something was not understood.
@@ -82,6 +88,7 @@ impl By {
     /// One word for the log.
     pub fn word(&self) -> &'static str {
         match self {
+            By::Frozen(_) => "frozen",
             By::OnlyPerson => "person",
             By::Unproven => "unproven",
             By::PlanMode => "plan_mode",
@@ -95,9 +102,17 @@ impl By {
     }
 }
 
+impl By {
+    /// Whether somebody who looks for the reason of an answer would not find it in the call: the hook says it.
+    pub fn must_be_told(&self) -> bool {
+        matches!(self, By::Frozen(_) | By::Configuration(_))
+    }
+}
+
 impl fmt::Display for By {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            By::Frozen(freeze) => write!(f, "{freeze}; `countersign thaw` ends that"),
             By::OnlyPerson => write!(f, "only you can answer it"),
             By::Unproven => write!(f, "what is not understood is never let through unasked"),
             By::PlanMode => write!(f, "in plan mode only what is safe runs unasked"),
@@ -128,9 +143,15 @@ pub fn decide(
     assessment: &Assessment,
     wiring: Wiring,
     policy: &Policy,
+    circumstances: &Circumstances,
     facts: &Facts,
 ) -> Ruling {
     let mut ruling = rated(call, assessment, policy, facts);
+    if let Some(freeze) = &circumstances.freeze {
+        ruling.decision = Decision::Deny(Deny::frozen());
+        ruling.by = By::Frozen(freeze.to_string());
+        return ruling;
+    }
     if call.input.is_for_person() {
         return ruling;
     }

@@ -4,6 +4,7 @@
 //! own rules that an allow must not override, [`decide`] joins event, call and assessment into a ruling. Nothing here
 //! parses shell or writes the host's JSON.
 
+mod circumstances;
 mod decide;
 mod pattern;
 
@@ -12,6 +13,7 @@ pub mod host_rules;
 pub mod rules;
 pub mod tiers;
 
+pub use circumstances::Circumstances;
 pub use config::{Config, Policy};
 pub use decide::{By, Guard, Ruling, Wiring, decide};
 pub use rules::Origin;

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{EventKind, holds_null};
 use crate::call::{Call, Input};
-use crate::decision::{Allow, Decision, Deny, NextMode, Run};
+use crate::decision::{Allow, Decision, Deny, Hold, NextMode, Run};
 use crate::escape::visible;
 use crate::questions::{self, Answer, Answers};
 
@@ -31,14 +31,13 @@ pub enum NoDecision {
 
 /// The one line that answers an event, without its newline.
 ///
-/// `call` is the call that the event carries; without one there is nothing to allow or deny, and the answer is no
-/// decision.
+/// `call` is the call that the event carries; without one there is nothing to allow or to ask about.
 pub fn output(event: EventKind, call: Option<&Call>, decision: &Decision, no_decision: NoDecision) -> String {
     let answer = match (decision, call) {
         (Decision::Aside, _) => Some("{}".into()),
+        (Decision::Deny(denial), _) => Some(deny(event, denial)),
         (Decision::None, _) | (_, None) => None,
-        (Decision::Ask(why), Some(_)) => ask(event, why),
-        (Decision::Deny(denial), Some(_)) => Some(deny(event, denial)),
+        (Decision::Ask(why) | Decision::Hold(Hold { reason: why, .. }), Some(_)) => ask(event, why),
         (Decision::Allow(allowed), Some(call)) => allow(event, call, allowed),
     };
     answer.unwrap_or_else(|| match (event, no_decision) {

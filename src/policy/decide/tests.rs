@@ -1,6 +1,7 @@
 use super::super::tiers::{Preset, Table};
 use super::*;
 use crate::effect::{Around, Doubt, EffectSpec, Step};
+use crate::pause::Pause;
 use crate::shell::Span;
 use serde_json::value::RawValue;
 
@@ -70,7 +71,8 @@ fn by_table(table: Table, event: EventKind, call: &Call, assessment: &Assessment
         project: vec!["/p".into()],
         ..Facts::default()
     };
-    decide(event, call, assessment, wiring, &policy, &facts)
+    let circumstances = Circumstances::live(Pause::On);
+    decide(event, call, assessment, wiring, &policy, &circumstances, &facts)
 }
 
 fn decided(event: EventKind, call: &Call, assessment: &Assessment, wiring: Wiring) -> Decision {

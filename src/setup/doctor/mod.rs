@@ -200,6 +200,11 @@ fn configured(given: &Given, findings: &mut Findings) {
             let what = format!("switched off {until}: every call keeps its prompt");
             findings.warn("pause", what, "run `countersign on`");
         }
+        Pause::Frozen(freeze) => findings.warn(
+            "pause",
+            format!("{}: every call is denied", visible(&freeze.to_string())),
+            "run `countersign thaw`, once you know why",
+        ),
         Pause::Unreadable(why) => {
             findings.fail(
                 "pause",
