@@ -26,6 +26,9 @@ pub struct Judgement {
 ///
 /// Nor is anything while the project's settings of the host set a variable that programs obey: HOME or PATH of this very
 /// process may then be the project's.
+///
+/// Rate limits are counted last, so that only what is let through or put to a person takes a token: a face gives it back
+/// with [`Ruling::give_back`] when the person denies the call, or it does not run for another reason.
 pub fn judge(
     event: EventKind,
     call: &Call,
@@ -41,7 +44,9 @@ pub fn judge(
     {
         ruling.decision = Decision::None;
         ruling.by = by;
+        ruling.counts = false;
     }
+    ruling.count(call, &policy.limits, circumstances);
     if let Decision::Allow(Allow::Run(run)) = &mut ruling.decision {
         run.why = match &ruling.by {
             By::Rule(_) => ruling.by.to_string(),

@@ -41,6 +41,8 @@ fn allows(_: EventKind, _: &Call, _: Wiring, _: &Policy, _: &Circumstances, _: &
             tier: Tier::Safe,
             proven: true,
             rated: Vec::new(),
+            counts: false,
+            token: None,
         },
     }
 }

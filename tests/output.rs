@@ -1,6 +1,6 @@
 //! Every answer, byte for byte, and held against what the host was seen to accept.
 
-use countersign::call::{Call, Input, Mode};
+use countersign::call::{Agent, Call, Input, Mode};
 use countersign::decision::{Allow, Decision, Deny, Hold, NextMode, Reason, Run};
 use countersign::questions::{Answer, Answers};
 use countersign::wire::EventKind::{self, PermissionRequest, PreToolUse};
@@ -29,7 +29,7 @@ fn call(tool: &str, input: &str) -> Call {
         suggestions: vec![raw(RULE), raw(MODE)],
         cwd: None,
         session: None,
-        agent: None,
+        agent: Agent::Main,
         mode: Mode::Default,
     }
 }

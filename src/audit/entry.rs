@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::chain::sha256;
 use super::mask::Masker;
 use super::time;
 use crate::call::{Call, Mode};
@@ -199,11 +198,11 @@ impl Entry {
             time: time::written(SystemTime::now()),
             event: answered.event.as_str().to_owned(),
             session: call.and_then(|call| call.session.as_deref()).map(text),
-            agent: call.and_then(|call| call.agent.as_deref()).map(text),
+            agent: call.and_then(|call| call.agent.id()).map(text),
             project: project.map(|name| text(&name.to_string_lossy())),
             tool: call.map(|call| text(&call.tool)),
             mode: call.map(|call| mode(call.mode).to_owned()),
-            digest: call.map(|call| sha256(&[call.tool.as_bytes(), b"\0", call.raw_input.get().as_bytes()])),
+            digest: call.map(Call::digest),
             tier: None,
             proven: None,
             steps: Vec::new(),
@@ -269,6 +268,7 @@ fn is_zero(count: &usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::chain::sha256;
     use crate::decision::{Allow, Deny, Run};
     use crate::effect::{Action as Does, Assessment, EffectSpec, Tier};
     use crate::policy::{Origin, Ruling};
@@ -308,6 +308,8 @@ mod tests {
                 tier: Tier::Safe,
                 proven: true,
                 rated: Vec::new(),
+                counts: false,
+                token: None,
             },
         }
     }

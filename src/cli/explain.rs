@@ -17,7 +17,8 @@ use crate::judge::{self, Judgement};
 use crate::own_files;
 use crate::pause::{self, Pause};
 use crate::policy::config::{self, Config};
-use crate::policy::{Circumstances, Wiring};
+use crate::policy::limits::{self, Limit};
+use crate::policy::{Buckets, Circumstances, Policy, Wiring};
 use crate::report;
 use crate::wire::{self, EventKind};
 
@@ -51,7 +52,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     let wiring = Wiring::default();
     // What the call is by itself; that everything is frozen or off is said beside it.
-    let circumstances = Circumstances::live(Pause::On);
+    let circumstances = Circumstances {
+        buckets: Buckets::Shown,
+        ..Circumstances::live(Pause::On)
+    };
     let mut judgement = judge::judge(
         EventKind::PermissionRequest,
         &call,
@@ -64,14 +68,37 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         judgement.ruling.withdraw(EventKind::PermissionRequest, &invalid);
     }
     let mut out = io::stdout().lock();
+    let limits = limits(&call, &config.policy, &circumstances);
     if args.json {
-        let json = serde_json::to_string_pretty(&Json::of(&judgement))?;
+        let json = serde_json::to_string_pretty(&Json::of(&judgement, limits))?;
         writeln!(out, "{}", visible_json(&json))?;
     } else {
         let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         print(&judgement, Paint(colour), &mut out)?;
+        for limit in limits {
+            writeln!(out, "  (the limit {limit})")?;
+        }
+        print_switches(&mut out)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Each limit on the call's tool, and how much of it is left.
+fn limits(call: &Call, policy: &Policy, circumstances: &Circumstances) -> Vec<String> {
+    let of_call: Vec<&Limit> = policy.limits.iter().filter(|limit| limit.is_for(&call.tool)).collect();
+    if of_call.is_empty() {
+        return Vec::new();
+    }
+    let dir = circumstances.buckets.dir();
+    let left = match dir.and_then(|dir| limits::left(&dir, &of_call, circumstances.now)) {
+        Ok(left) => left.iter().map(|left| format!("{left} left")).collect(),
+        Err(error) => vec![format!("cannot be counted: {error}"); of_call.len()],
+    };
+    let told = of_call
+        .iter()
+        .zip(left)
+        .map(|(limit, left)| format!("{limit}: {left} ({})", limit.origin));
+    told.map(|limit| visible(&limit).into_owned()).collect()
 }
 
 /// One word is a command as it stands; of several each is quoted again, as the shell had them.
@@ -181,6 +208,10 @@ fn print(judgement: &Judgement, paint: Paint, out: &mut impl Write) -> io::Resul
         verdict(&ruling.decision)
     )?;
     writeln!(out, "  ({})", visible(&ruling.by.to_string()))?;
+    Ok(())
+}
+
+fn print_switches(out: &mut impl Write) -> io::Result<()> {
     match pause::now() {
         Pause::On => Ok(()),
         Pause::Off { .. } | Pause::Unreadable(_) => writeln!(
@@ -230,7 +261,8 @@ fn verdict(decision: &Decision) -> String {
     match decision {
         Decision::Allow(_) => "runs without a prompt".to_owned(),
         Decision::Deny(deny) => format!("denied: {}", visible(&deny.message)),
-        Decision::Ask(_) | Decision::Hold(_) | Decision::None | Decision::Aside => "keeps its prompt".to_owned(),
+        Decision::Hold(_) => "is put to a person".to_owned(),
+        Decision::Ask(_) | Decision::None | Decision::Aside => "keeps its prompt".to_owned(),
     }
 }
 
@@ -268,6 +300,8 @@ struct Json<'a> {
     summary: String,
     reasons: Vec<String>,
     steps: Vec<JsonStep<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -284,7 +318,7 @@ struct JsonStep<'a> {
 }
 
 impl<'a> Json<'a> {
-    fn of(judgement: &'a Judgement) -> Self {
+    fn of(judgement: &'a Judgement, limits: Vec<String>) -> Self {
         let (assessment, ruling) = (&judgement.assessment, &judgement.ruling);
         Json {
             tier: ruling.tier.as_str(),
@@ -301,6 +335,7 @@ impl<'a> Json<'a> {
                 .zip(&assessment.steps)
                 .map(|(number, step)| JsonStep::of(step, rating(judgement, number)))
                 .collect(),
+            limits,
         }
     }
 }
@@ -358,6 +393,8 @@ mod tests {
                 tier: Tier::Medium,
                 proven: true,
                 rated: Vec::new(),
+                counts: false,
+                token: None,
             },
         };
         let mut out = Vec::new();

@@ -199,6 +199,10 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         true => Action::None,
         false => Action::of(&judgement.ruling.decision),
     };
+    if action != Action::Allow {
+        // Nobody here learns what a person says to it.
+        judgement.ruling.give_back();
+    }
     let mask = Masker::of_environment();
     let mut entry = Entry::judged(&answered, &judgement, action, &mask);
     if config.log.input {

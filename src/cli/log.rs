@@ -11,7 +11,6 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 
-use crate::audit::chain::open;
 use crate::audit::entry::{Action, Entry, Step};
 use crate::audit::files::{self, Files, Recorded};
 use crate::audit::time;
@@ -173,7 +172,7 @@ struct Reader {
 
 impl Reader {
     fn read(&mut self, path: &Path) -> io::Result<Vec<Recorded>> {
-        let mut file = match open(path, &mut OpenOptions::new()) {
+        let mut file = match own_files::open(path, &mut OpenOptions::new()) {
             Ok(file) => file,
             // It was renamed meanwhile, and is found by its new name the next time.
             Err(error) if own_files::is_absent(&error) => return Ok(Vec::new()),

@@ -70,7 +70,7 @@ fn write_file(path: &Path, policy: Option<&Policy>, out: &mut impl Write) -> io:
     }
 }
 
-/// The table and the rules; without `all` only those answers that a line of a file has set.
+/// The table and all that stands beside it; without `all` only those answers that a line of a file has set.
 fn write_policy(policy: &Policy, all: bool, out: &mut impl Write) -> io::Result<()> {
     for &tier in Tier::ALL {
         let (answer, setter) = policy.table.answer(tier);
@@ -82,6 +82,18 @@ fn write_policy(policy: &Policy, all: bool, out: &mut impl Write) -> io::Result<
     for rule in &policy.rules {
         let line = format!("{} {}  ({})", rule.when, rule.then, rule.origin);
         writeln!(out, "  {}", visible(&line))?;
+    }
+    let windows = policy
+        .windows
+        .iter()
+        .map(|window| (format!("window: {window}"), &window.origin));
+    let limits = policy
+        .limits
+        .iter()
+        .map(|limit| (format!("limit: {limit}"), &limit.origin));
+    let escalations = policy.escalations.iter().map(|one| (one.to_string(), &one.origin));
+    for (line, origin) in windows.chain(limits).chain(escalations) {
+        writeln!(out, "  {}", visible(&format!("{line}  ({origin})")))?;
     }
     Ok(())
 }

@@ -147,6 +147,15 @@ fn what_is_switched_off_is_warned_of_and_a_configuration_that_does_not_hold_is_a
 }
 
 #[test]
+fn calls_that_cannot_be_counted_are_a_failure() {
+    let home = installed(&sound());
+    home.write("home/.config/countersign/config.toml", "[limits]\nBash = \"60/hour\"\n");
+    expect(&home, 0, "ok limits", "1 set, 0 used up");
+    home.write("home/.local/state/countersign/limits", "");
+    expect(&home, 1, "fail limits", "remove it to begin anew");
+}
+
+#[test]
 fn what_is_frozen_is_warned_of_and_a_hook_that_does_not_heed_it_is_a_failure() {
     let home = Home::with_settings(r#"{"permissions":{"defaultMode":"default"}}"#);
     home.ok("install --early --guard critical");

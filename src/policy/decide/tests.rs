@@ -1,5 +1,6 @@
 use super::super::tiers::{Preset, Table};
 use super::*;
+use crate::call::Agent;
 use crate::effect::{Around, Doubt, EffectSpec, Step};
 use crate::pause::Pause;
 use crate::shell::Span;
@@ -16,7 +17,7 @@ fn call(input: Input, mode: Mode) -> Call {
         suggestions: Vec::new(),
         cwd: None,
         session: None,
-        agent: None,
+        agent: Agent::Main,
         mode,
     }
 }
@@ -65,7 +66,7 @@ fn wirings() -> impl Iterator<Item = Wiring> {
 fn by_table(table: Table, event: EventKind, call: &Call, assessment: &Assessment, wiring: Wiring) -> Ruling {
     let policy = Policy {
         table,
-        rules: Vec::new(),
+        ..Policy::default()
     };
     let facts = Facts {
         project: vec!["/p".into()],
