@@ -119,43 +119,19 @@ pub struct Log {
     pub input: bool,
 }
 
+/// Either file. A project's has neither `hook`, `headless` nor `log`.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct PersonFile {
-    hook: Hook,
-    headless: Headless,
-    log: Log,
+struct FileText {
+    hook: Option<Spanned<Hook>>,
+    headless: Option<Spanned<Headless>>,
+    log: Option<Spanned<Log>>,
     preset: Option<Spanned<String>>,
     tiers: Tiers,
     rule: Vec<Spanned<RuleText>>,
     window: Vec<Spanned<WindowText>>,
     limits: BTreeMap<String, Spanned<String>>,
     escalate: Vec<Spanned<RuleText>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct ProjectFile {
-    preset: Option<Spanned<String>>,
-    tiers: Tiers,
-    rule: Vec<Spanned<RuleText>>,
-    window: Vec<Spanned<WindowText>>,
-    limits: BTreeMap<String, Spanned<String>>,
-    escalate: Vec<Spanned<RuleText>>,
-}
-
-impl From<ProjectFile> for PersonFile {
-    fn from(file: ProjectFile) -> Self {
-        PersonFile {
-            preset: file.preset,
-            tiers: file.tiers,
-            rule: file.rule,
-            window: file.window,
-            limits: file.limits,
-            escalate: file.escalate,
-            ..PersonFile::default()
-        }
-    }
 }
 
 #[derive(Default, Deserialize)]
@@ -259,12 +235,11 @@ pub fn read(path: &Path) -> Result<Config, Invalid> {
         return Ok(Config::default());
     };
     let source = Source::of(path, &text);
-    let file: PersonFile = source.parse(person_hint)?;
-    let (hook, headless, log) = (file.hook.clone(), file.headless.clone(), file.log.clone());
+    let mut file = source.parse()?;
     Ok(Config {
-        hook,
-        headless,
-        log,
+        hook: file.hook.take().map(Spanned::into_inner).unwrap_or_default(),
+        headless: file.headless.take().map(Spanned::into_inner).unwrap_or_default(),
+        log: file.log.take().map(Spanned::into_inner).unwrap_or_default(),
         policy: source.policy(Owner::Person, file)?,
         files: vec![path.to_owned()],
     })
@@ -279,8 +254,20 @@ pub fn read_of_project(path: &Path) -> Result<Option<Policy>, Invalid> {
         return Ok(None);
     };
     let source = Source::of(path, &text);
-    let file: ProjectFile = source.parse(project_hint)?;
-    source.policy(Owner::Project, file.into()).map(Some)
+    let file = source.parse()?;
+    let of_person = file
+        .hook
+        .as_ref()
+        .map(Spanned::span)
+        .or(file.headless.as_ref().map(Spanned::span))
+        .or(file.log.as_ref().map(Spanned::span));
+    match of_person {
+        Some(span) => Err(source.wrong(
+            &span,
+            "a project may only tighten, so this belongs in your own config.toml",
+        )),
+        None => source.policy(Owner::Project, file).map(Some),
+    }
 }
 
 /// What holds in a project: the person's file, if there is one, tightened by the project's.
@@ -383,7 +370,7 @@ impl<'s> Source<'s> {
         Source { path, text, ends }
     }
 
-    fn parse<'a, T: Deserialize<'a>>(&'a self, hint: fn(&str) -> Option<&'static str>) -> Result<T, Invalid> {
+    fn parse(&self) -> Result<FileText, Invalid> {
         toml::from_str(self.text).map_err(|error| {
             let why = error.message().trim().replace('\n', ", ");
             let why = match hint(&why) {
@@ -413,7 +400,7 @@ impl<'s> Source<'s> {
         Origin::of(self.path, self.line(span))
     }
 
-    fn policy(&self, owner: Owner, file: PersonFile) -> Result<Policy, Invalid> {
+    fn policy(&self, owner: Owner, file: FileText) -> Result<Policy, Invalid> {
         let tiers = file.tiers;
         let mut table = match (file.preset, owner) {
             (Some(name), _) => Table::of(self.preset(&name)?, &self.origin(&name.span())),
@@ -877,21 +864,7 @@ fn is_deny(text: &RuleText) -> bool {
 }
 
 /// What to write instead, for mistakes that the parser's words do not settle.
-fn person_hint(why: &str) -> Option<&'static str> {
-    if let Some(hint) = shared_hint(why) {
-        return Some(hint);
-    }
-    let about_no_decision = why.contains("unknown variant") || why.contains("string or table");
-    about_no_decision.then_some(r#"write no_decision = "block" or no_decision = "empty""#)
-}
-
-fn project_hint(why: &str) -> Option<&'static str> {
-    let of_person = why.contains("unknown field `hook`") || why.contains("unknown field `log`");
-    let of_person = of_person.then_some("a project may only tighten, so this belongs in your own config.toml");
-    of_person.or_else(|| shared_hint(why))
-}
-
-fn shared_hint(why: &str) -> Option<&'static str> {
+fn hint(why: &str) -> Option<&'static str> {
     if why.contains("invalid type: map, expected a sequence") {
         Some("write it with two brackets, such as [[rule]]")
     } else if why.contains("expected a map") {
@@ -902,6 +875,8 @@ fn shared_hint(why: &str) -> Option<&'static str> {
         Some("write it in quotes")
     } else if why.contains("duplicate key") {
         Some("leave one of the two")
+    } else if why.contains("unknown variant") || why.contains("string or table") {
+        Some(r#"write no_decision = "block" or no_decision = "empty""#)
     } else {
         None
     }
