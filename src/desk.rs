@@ -8,15 +8,15 @@ use crate::approver::{Approver, Card, Reply, Withdrawal};
 use crate::audit::entry::{Action, Answered, Entry};
 use crate::audit::{self, Masker};
 use crate::call::Input;
-use crate::decision::{Allow, Decision, Deny, Reason};
+use crate::decision::{Allow, Asked, Decision, Deny, Hold, Reason};
 use crate::effect::Tier;
 use crate::facts::Facts;
 use crate::judge::{self, Judgement};
 use crate::own_files;
 use crate::pause::{self, Length, Pause};
 use crate::policy::config::{self, Config, Unanswered};
-use crate::policy::{By, Wiring};
-use crate::presence::Presence;
+use crate::policy::{By, Circumstances, Wiring};
+use crate::presence::{HandedOn, Presence};
 use crate::report;
 use crate::wire::EventKind;
 use crate::wire::once::diagnose;
@@ -58,22 +58,25 @@ impl Desk<'_> {
         let begun = Instant::now();
         let mut edited = false;
         let mut sought = self.presence.is_none();
-        let mut handed_on = false;
-        if is_off() {
-            return Settled::Undecided("Countersign is switched off; `countersign on` switches it on.".into());
-        }
+        let mut left_open = false;
         loop {
-            let mut bench = self.judged(&request);
+            let pause = pause::now();
+            if matches!(pause, Pause::Off { .. } | Pause::Unreadable(_)) {
+                return Settled::Undecided("Countersign is switched off; `countersign on` switches it on.".into());
+            }
+            let mut bench = self.judged(&request, pause);
             let ruling = &mut bench.judgement.ruling;
+            if matches!(ruling.by, By::Frozen(_)) {
+                return bench.settle(&request, begun);
+            }
             if request.is_for_screen() {
                 ruling.decision = deny(
                     Reason::UndoneByHost,
                     "Only the terminal can answer this, and it is not asked here.".into(),
                 );
                 ruling.by = By::OnlyScreen;
-            } else if matches!(ruling.decision, Decision::Allow(_)) && (edited || handed_on || request.is_for_person())
+            } else if matches!(ruling.decision, Decision::Allow(_)) && (edited || left_open || request.is_for_person())
             {
-                // A hook hands on what policy left open there; a directory from an earlier call opens it no more.
                 ruling.decision = Decision::None;
                 ruling.by = By::HostAsks;
             }
@@ -82,26 +85,35 @@ impl Desk<'_> {
             }
             if !sought && request.call.cwd.is_none() {
                 sought = true;
-                request.call.cwd = self.handed_on(&request, withdrawal);
-                handed_on = request.call.cwd.is_some();
-                if handed_on {
+                if let Some(HandedOn { cwd, is_open }) = self.handed_on(&request, withdrawal) {
+                    request.call.cwd = Some(cwd);
+                    left_open = is_open;
+                    bench.judgement.ruling.give_back();
                     continue;
                 }
             }
-            match self.ask(&request, &bench, edited, begun, withdrawal) {
+            let asked = Asked {
+                digest: request.call.digest(),
+                tool_use_id: request.tool_use_id.clone(),
+                at: Instant::now(),
+                within: bench.wait(),
+            };
+            match self.ask(&request, &bench, edited, &asked, withdrawal) {
                 Reply::Edited(raw) => match Input::read(&request.call.tool, &raw) {
                     Ok(input) => {
                         (request.call.input, request.call.raw_input) = (input, raw);
+                        bench.judgement.ruling.give_back();
                         edited = true;
                     }
                     Err(why) => return bench.unanswered(&request, begun, Reason::Policy, &why),
                 },
-                Reply::Decided(Decision::Allow(Allow::Run(mut run))) => {
-                    run.input = edited.then(|| request.call.raw_input.clone());
-                    bench.decide(Decision::Allow(Allow::Run(run)), By::Person);
-                    return bench.settle(&request, begun);
-                }
-                Reply::Decided(decision) => {
+                Reply::Decided { mut decision, answer } => {
+                    if let Err(void) = answer.counts(&asked) {
+                        return bench.unanswered(&request, begun, Reason::Timeout, &void.to_string());
+                    }
+                    if let Decision::Allow(Allow::Run(run)) = &mut decision {
+                        run.input = edited.then(|| request.call.raw_input.clone());
+                    }
                     bench.decide(decision, By::Person);
                     return bench.settle(&request, begun);
                 }
@@ -113,14 +125,16 @@ impl Desk<'_> {
                     };
                 }
                 Reply::Unanswered => {
-                    let why = format!("nobody answered within {}", Length(bench.config.headless.wait));
+                    let why = format!("nobody answered within {}", Length(asked.within));
                     return bench.unanswered(&request, begun, Reason::Timeout, &why);
                 }
                 Reply::Absent(why) => {
-                    return bench.unanswered(&request, begun, Reason::Policy, &format!("nobody can be asked: {why}"));
+                    let reason = bench.judgement.ruling.by.reason().unwrap_or(Reason::Policy);
+                    return bench.unanswered(&request, begun, reason, &format!("nobody can be asked: {why}"));
                 }
                 Reply::Withdrawn => {
                     bench.decide(Decision::None, By::Withdrawn);
+                    bench.judgement.ruling.give_back();
                     bench.record(&request, begun, Action::None);
                     return Settled::Withdrawn;
                 }
@@ -129,7 +143,7 @@ impl Desk<'_> {
     }
 
     /// What policy makes of it, by the configuration as it is now.
-    fn judged(&self, request: &Request) -> Bench {
+    fn judged(&self, request: &Request, pause: Pause) -> Bench {
         let facts = Facts::live(Some(request.call.cwd.as_deref().unwrap_or(&self.start)));
         let file = own_files::config_file();
         let (config, invalid) = match config::effective(file.as_deref(), &facts.project) {
@@ -137,9 +151,22 @@ impl Desk<'_> {
             Err(invalid) => (Config::default(), Some(invalid)),
         };
         let event = EventKind::CanUseTool;
-        let mut judgement = judge::judge(event, &request.call, Wiring::default(), &config.policy, &facts);
+        let circumstances = Circumstances {
+            attended: !config.headless.wait.is_zero() && self.approver.is_there(),
+            ..Circumstances::live(pause)
+        };
+        let mut judgement = judge::judge(
+            event,
+            &request.call,
+            Wiring::default(),
+            &config.policy,
+            &circumstances,
+            &facts,
+        );
         if let Some(invalid) = invalid {
             judgement.ruling.withdraw(event, &invalid);
+        }
+        if judgement.ruling.by.must_be_told() {
             diagnose(&judgement.ruling.by.to_string());
         }
         Bench {
@@ -149,14 +176,16 @@ impl Desk<'_> {
         }
     }
 
-    /// Where the session stands, if the hook of the same host says so in time.
-    fn handed_on(&self, request: &Request, withdrawal: &Withdrawal) -> Option<PathBuf> {
+    /// What the hook of the same host knows of the call, if it says so in time. It was started at the same time, and so
+    /// may have been quicker.
+    fn handed_on(&self, request: &Request, withdrawal: &Withdrawal) -> Option<HandedOn> {
         let presence = self.presence?;
         let digest = request.call.digest();
+        let since = SystemTime::now() - HANDING_ON;
         let end = Instant::now() + HANDING_ON;
         loop {
-            if let Some(cwd) = presence.take_cwd(&digest) {
-                return Some(cwd);
+            if let Some(handed_on) = presence.take(&digest, since) {
+                return Some(handed_on);
             }
             if Instant::now() >= end || withdrawal.wait(BETWEEN_LOOKS) {
                 return None;
@@ -164,12 +193,11 @@ impl Desk<'_> {
         }
     }
 
-    fn ask(&self, request: &Request, bench: &Bench, edited: bool, begun: Instant, withdrawal: &Withdrawal) -> Reply {
+    fn ask(&self, request: &Request, bench: &Bench, edited: bool, asked: &Asked, withdrawal: &Withdrawal) -> Reply {
         if withdrawal.is_withdrawn() {
             return Reply::Withdrawn;
         }
-        let wait = bench.config.headless.wait;
-        if wait.is_zero() {
+        if asked.within.is_zero() {
             return Reply::Absent("`headless.wait` is 0".into());
         }
         // Nothing critical is remembered.
@@ -183,7 +211,7 @@ impl Desk<'_> {
             edited,
             suggestions: &suggestions,
             can_say_instead: self.can_say_instead,
-            until: begun + wait,
+            until: asked.at + asked.within,
         };
         self.approver.ask(&card, withdrawal)
     }
@@ -202,11 +230,22 @@ impl Bench {
         self.judgement.ruling.by = by;
     }
 
+    /// How long a person is waited for.
+    fn wait(&self) -> Duration {
+        match &self.judgement.ruling.decision {
+            Decision::Hold(Hold {
+                timeout: Some(timeout), ..
+            }) => *timeout,
+            _ => self.config.headless.wait,
+        }
+    }
+
     /// Nobody decided, for this reason.
     fn unanswered(&mut self, request: &Request, begun: Instant, reason: Reason, why: &str) -> Settled {
         let interrupt = match self.config.headless.unanswered {
             Unanswered::None => {
                 self.decide(Decision::None, By::Unanswered(why.to_owned()));
+                self.judgement.ruling.give_back();
                 self.record(request, begun, Action::None);
                 return Settled::Undecided(format!("It needs a person, and {why}."));
             }
@@ -232,6 +271,13 @@ impl Bench {
     }
 
     fn settle(&mut self, request: &Request, begun: Instant) -> Settled {
+        // Everything may have been frozen while a person was asked.
+        if let (Decision::Allow(_), Pause::Frozen(freeze)) = (&self.judgement.ruling.decision, pause::now()) {
+            self.decide(Decision::Deny(Deny::frozen()), By::Frozen(freeze.to_string()));
+        }
+        if !matches!(self.judgement.ruling.decision, Decision::Allow(_)) {
+            self.judgement.ruling.give_back();
+        }
         let Some(result) = permission_result(Some(&request.call), &self.judgement.ruling.decision) else {
             self.record(request, begun, Action::None);
             return Settled::Undecided("The answer does not fit the call, or the host would refuse it.".into());
@@ -254,10 +300,6 @@ impl Bench {
         }
         record(&entry);
     }
-}
-
-fn is_off() -> bool {
-    pause::file().is_some_and(|file| pause::read(&file, SystemTime::now()) != Pause::On)
 }
 
 /// The answer to a request that cannot be read: a denial that says so.
