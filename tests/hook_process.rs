@@ -42,6 +42,7 @@ fn allows(_: EventKind, _: &Call, _: Wiring, _: &Policy, _: &Facts) -> Judgement
             proven: true,
             rated: Vec::new(),
         },
+        losses: None,
     }
 }
 

@@ -664,8 +664,8 @@ impl<'a> Work<'a> {
             };
             for &action in actions {
                 for mut effect in paths::effects(action, &path, self).iter().cloned() {
-                    if appends && effect.spec.undo == Undo::Lost {
-                        effect.spec.undo = Undo::Kept;
+                    if appends {
+                        effect.spec.undo = Undo::Nothing;
                     }
                     state.wrote |= action == Action::Write && effect.spec.place != Place::Nowhere;
                     gathered.add(effect);

@@ -11,6 +11,7 @@ mod glob;
 mod hosts;
 mod inline;
 mod input;
+pub mod loss;
 mod mcp_tool;
 mod names;
 mod other_tool;

@@ -19,7 +19,7 @@ use crate::own_files;
 use crate::pause::{self, Pause};
 use crate::policy::Wiring;
 use crate::policy::config::{self, Config};
-use crate::report;
+use crate::report::{self, ShownLoss};
 use crate::wire::{self, EventKind};
 
 /// Judges as the hook would, from the directory it is called in.
@@ -55,6 +55,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(invalid) = invalid {
         judgement.ruling.withdraw(EventKind::PermissionRequest, &invalid);
     }
+    judgement.count(&facts);
     let mut out = io::stdout().lock();
     if args.json {
         let json = serde_json::to_string_pretty(&Json::of(&judgement))?;
@@ -172,6 +173,9 @@ fn print(judgement: &Judgement, paint: Paint, out: &mut impl Write) -> io::Resul
         paint.wrap(colour(ruling.tier), ruling.tier.as_str()),
         verdict(&ruling.decision)
     )?;
+    for loss in judgement.losses.iter().flatten() {
+        writeln!(out, "  it {loss}")?;
+    }
     writeln!(out, "  ({})", visible(&ruling.by.to_string()))?;
     if is_off() {
         writeln!(
@@ -258,6 +262,8 @@ struct Json<'a> {
     by: String,
     summary: String,
     reasons: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    losses: Vec<ShownLoss>,
     steps: Vec<JsonStep<'a>>,
 }
 
@@ -288,6 +294,7 @@ impl<'a> Json<'a> {
             },
             summary: report::summary(assessment),
             reasons: report::reasons(assessment),
+            losses: judgement.losses.iter().flatten().map(ShownLoss::of).collect(),
             steps: (0..)
                 .zip(&assessment.steps)
                 .map(|(number, step)| JsonStep::of(step, rating(judgement, number)))
@@ -350,6 +357,7 @@ mod tests {
                 proven: true,
                 rated: Vec::new(),
             },
+            losses: None,
         };
         let mut out = Vec::new();
         print(&judgement, Paint(colour), &mut out).expect("memory");

@@ -196,6 +196,9 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         true => Action::None,
         false => Action::of(&judgement.ruling.decision),
     };
+    if action != Action::Allow {
+        judgement.count(&facts);
+    }
     let mask = Masker::of_environment();
     let mut entry = Entry::judged(&answered, &judgement, action, &mask);
     if config.log.input {

@@ -3,11 +3,14 @@
 //! It starts from what commands/git.toml says, which is the worst that each form can be, and states it exactly where every word is
 //! understood. Left out, nothing would be let through that is not: a reading with doubts is returned as it is.
 
+mod discards;
+
 use catalog_spec::{Action, EffectSpec, Place, Reach, Undo};
 
 use crate::catalog::blob::{self, Node};
 use crate::catalog::{Misread, Reading, Role, Use};
 use crate::shell::{Arg, Value};
+pub use discards::{Discards, Extent, discards};
 
 /// Branch names that others build on, where their last or only component is meant.
 const SHARED: &[&str] = &["main", "master", "develop", "trunk", "production"];
