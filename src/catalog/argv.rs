@@ -172,6 +172,7 @@ impl<'a> Parser<'a> {
             Value::Literal(text) => self.literal(node, arg, text),
             Value::OneOf(texts) => self.one_of(node, arg, texts),
             Value::Under(directory) => self.unknown(node, arg, directory, true),
+            Value::Numbered { before, .. } => self.unknown(node, arg, before, true),
             Value::Unknown { prefix, single } => self.unknown(node, arg, prefix, *single),
         }
     }
@@ -384,6 +385,7 @@ impl<'a> Parser<'a> {
             Role::Shell | Role::Code | Role::Python | Role::JavaScript => self.reading.inner.push(Inner::Code {
                 role,
                 code: arg.clone(),
+                words: None,
             }),
             Role::Sed | Role::Awk | Role::Jq | Role::Find | Role::Sql | Role::Sqlite => {
                 grammar::embedded(role, arg, &mut self.reading)
@@ -566,6 +568,18 @@ impl<'a> Parser<'a> {
             for arg in taken {
                 self.role(slot.role, slot.known, arg);
             }
+            if let (
+                Style::Shell,
+                Some(Inner::Code {
+                    role: Role::Shell,
+                    words,
+                    ..
+                }),
+            ) = (self.node().style(), self.reading.inner.last_mut())
+                && slot.role == Role::Shell
+            {
+                *words = Some(left.iter().map(|&arg| arg.clone()).collect());
+            }
             rest = left;
         }
         if let Some(arg) = rest.first() {
@@ -684,6 +698,10 @@ fn is_known(known: &str, value: &Value) -> bool {
                 "@project" => is_path_or_pattern(directory),
                 _ => false,
             }),
+            Value::Numbered { before, after } => match (before.as_str(), after.as_str()) {
+                ("", "") => known.split(' ').any(|word| word == "#"),
+                _ => begins(before),
+            },
             Value::Unknown { prefix, single } => *single && begins(prefix),
         }
 }
@@ -763,6 +781,7 @@ fn is_assignable(value: &Value) -> bool {
         Value::Literal(text) => plain(text, true),
         Value::OneOf(texts) => texts.iter().all(|t| plain(t, true)),
         Value::Under(_) => false,
+        Value::Numbered { before, .. } => plain(before, false),
         Value::Unknown { prefix, single } => *single && plain(prefix, false),
     }
 }

@@ -51,7 +51,12 @@ pub enum Inner {
     /// `docker exec web ls`: the same, run in a container or on another machine.
     Elsewhere { args: Vec<Arg> },
     /// Code that is run: `bash -c CODE`, `awk PROGRAM` is not here (it is read by its own grammar).
-    Code { role: Role, code: Arg },
+    Code {
+        role: Role,
+        code: Arg,
+        /// To a shell its `$0`, `$1` and so on, where these are known.
+        words: Option<Vec<Arg>>,
+    },
 }
 
 /// How words of data become words of a command.

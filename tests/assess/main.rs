@@ -8,6 +8,7 @@ mod embedded;
 mod examples;
 mod files;
 mod invariants;
+mod loops;
 mod losses;
 mod names;
 mod programs;

@@ -91,7 +91,7 @@ impl Words {
         let text = match &arg.value {
             Value::Literal(text) => text,
             Value::OneOf(texts) => &texts[0],
-            Value::Unknown { prefix: begin, .. } | Value::Under(begin) => begin,
+            Value::Unknown { prefix: begin, .. } | Value::Numbered { before: begin, .. } | Value::Under(begin) => begin,
         };
         if self.separator.is_some() || !text.starts_with('-') || text == "-" {
             self.operands.push(arg.clone());
@@ -545,6 +545,11 @@ fn cut_of(value: &Value) -> Result<Option<usize>, ()> {
     match value {
         Value::Literal(text) => Ok(path_in_revision(text)),
         Value::Unknown { prefix: begin, .. } | Value::Under(begin) => Ok(path_in_revision(begin)),
+        // What follows the number may begin a path.
+        Value::Numbered { before, after } => match after.contains(':') {
+            true => Err(()),
+            false => Ok(path_in_revision(before)),
+        },
         Value::OneOf(texts) => {
             let first = path_in_revision(&texts[0]);
             match texts.iter().all(|t| path_in_revision(t) == first) {

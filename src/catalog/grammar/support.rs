@@ -84,7 +84,7 @@ pub(super) fn inner(reading: &Reading) -> Vec<String> {
             None => words(args) + " +",
             Some(placeholder) => format!("{} for {placeholder}", words(args)),
         },
-        Inner::Code { role, code } => format!("{role} {}", show(code)),
+        Inner::Code { role, code, .. } => format!("{role} {}", show(code)),
     });
     shown.collect()
 }
@@ -98,6 +98,7 @@ fn show(arg: &Arg) -> String {
         Value::Literal(text) => text.clone(),
         Value::OneOf(texts) => texts.join("/"),
         Value::Under(directory) => format!("{directory}/**"),
+        Value::Numbered { before, after } => format!("{before}#{after}"),
         Value::Unknown { prefix, .. } => format!("{prefix}*"),
     }
 }
