@@ -1002,6 +1002,9 @@ impl<'a> Work<'a> {
         for effect in &reading.effects {
             gathered.add(self.vouched(*effect, &own));
         }
+        for (spec, what) in std::mem::take(&mut reading.told) {
+            gathered.effect(spec, what);
+        }
         let mut uses = reading.uses;
         if entry == "git" && reading.subcommand == "diff" {
             git::widen(&mut uses, &own, self.facts);
@@ -1131,7 +1134,7 @@ impl<'a> Work<'a> {
                 self.command(&args, gathered, state, site);
             }
             Inner::Fed { args, feed } => self.fed(&args, &feed, input, state, site),
-            Inner::Elsewhere { args } => self.elsewhere(&args, site),
+            Inner::Elsewhere { args, by } => self.elsewhere(&args, &by, site),
             Inner::Code {
                 role: Role::Shell,
                 code,
@@ -1202,14 +1205,17 @@ impl<'a> Work<'a> {
         self.command(&with(&all), Gathered::default(), state, site);
     }
 
-    /// A command that runs in a container or on another machine. What it does there is not what it would do here: only
-    /// what nothing brings back counts, besides what the entry says of running it at all.
-    fn elsewhere(&mut self, args: &[Arg], site: Site) {
+    /// A command that runs in a container, on another machine, or at some point of another one. What it does there is not
+    /// what it would do here: only what nothing brings back counts, and code from the network, besides what the entry says
+    /// of running it at all.
+    fn elsewhere(&mut self, args: &[Arg], by: &str, site: Site) {
         let first = self.steps.len();
         self.command(args, Gathered::default(), &mut State::default(), site);
         let is_loss = |effect: &Effect| {
-            let loses = matches!(effect.spec.action, Action::Delete | Action::Send | Action::Control)
-                || effect.spec.undo == Undo::Forever;
+            let loses = matches!(
+                effect.spec.action,
+                Action::Delete | Action::Send | Action::Control | Action::Execute
+            ) || effect.spec.undo == Undo::Forever;
             loses && risk::tier(effect.spec) == Tier::Critical
         };
         for step in &mut self.steps[first..] {
@@ -1217,7 +1223,12 @@ impl<'a> Work<'a> {
             step.effects.retain(is_loss);
             for effect in &mut step.effects {
                 effect.subject = Subject::None;
-                effect.target.push_str(", not on this machine");
+                let what = if effect.target.is_empty() {
+                    "something"
+                } else {
+                    &effect.target
+                };
+                effect.target = format!("{what}, {by}");
             }
             step.around = Around::default();
             step.tier = risk::step_tier(step);

@@ -24,7 +24,7 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
     for used in uses.iter() {
         let arg = &used.arg;
         match used.role {
-            Role::Plain | Role::Command | Role::Remote => {}
+            Role::Plain | Role::Command | Role::Remote | Role::RemoteShell => {}
             Role::Package => package(arg, state, work, gathered),
             Role::PathRead => path(Action::Read, arg, state, work, gathered),
             Role::TreeRead => tree(

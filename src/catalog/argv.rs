@@ -391,9 +391,7 @@ impl<'a> Parser<'a> {
                 grammar::embedded(role, arg, &mut self.reading)
             }
             Role::Command | Role::Package => self.inner_command(&[arg], arg.span),
-            Role::Remote => self.reading.inner.push(Inner::Elsewhere {
-                args: vec![arg.clone()],
-            }),
+            Role::Remote | Role::RemoteShell => self.elsewhere(role, &[arg], None),
             Role::EnvAssign if !is_assignable(&arg.value) => {
                 self.doubt(arg.span, "this is not the plain name of a variable".to_owned());
             }
@@ -560,9 +558,9 @@ impl<'a> Parser<'a> {
                 }
                 return self.inner_command(rest, first.span);
             }
-            if slot.role == Role::Remote && !rest.is_empty() {
-                let args = rest.iter().map(|&arg| arg.clone()).collect();
-                return self.reading.inner.push(Inner::Elsewhere { args });
+            if matches!(slot.role, Role::Remote | Role::RemoteShell) && !rest.is_empty() {
+                let before = operands.len() - rest.len();
+                return self.elsewhere(slot.role, rest, operands[..before].last().copied());
             }
             let (taken, left) = rest.split_at(counts.of(slot.times).min(rest.len()));
             for arg in taken {
@@ -585,6 +583,31 @@ impl<'a> Parser<'a> {
         if let Some(arg) = rest.first() {
             self.doubt(arg.span, format!("{} takes no further operand", self.name()));
         }
+    }
+
+    /// A command that runs on another machine or in a container, whose name stands before it.
+    fn elsewhere(&mut self, role: Role, words: &[&Arg], place: Option<&Arg>) {
+        // The options of a wrapper that takes some behind its operands end there.
+        let is = |arg: &&Arg, text: &str| arg.value.literal() == Some(text);
+        let begins_with_option = words[0].value.literal().is_some_and(|text| text.starts_with('-'));
+        let begin = words
+            .iter()
+            .position(|word| is(word, "--"))
+            .filter(|_| begins_with_option);
+        let words = &words[begin.map_or(0, |at| at + 1)..];
+        let args = match role {
+            Role::RemoteShell => {
+                let texts: Option<Vec<&str>> = words.iter().map(|word| word.value.literal()).collect();
+                let code = texts.map_or(Value::UNKNOWN, |texts| Value::Literal(texts.join(" ")));
+                grammar::shell(code, self.args[0].span)
+            }
+            _ => words.iter().map(|&word| word.clone()).collect(),
+        };
+        let by = match place.and_then(|place| place.value.literal()) {
+            Some(place) => format!("on {place}, not on this machine"),
+            None => "not on this machine".to_owned(),
+        };
+        self.reading.inner.push(Inner::Elsewhere { args, by });
     }
 
     /// Some operand may be none or several words: from there on all places must mean the same.
@@ -830,6 +853,7 @@ fn is_path(role: Role) -> bool {
         | Role::Python
         | Role::JavaScript
         | Role::Remote
+        | Role::RemoteShell
         | Role::Find => false,
     }
 }

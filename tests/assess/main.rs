@@ -4,6 +4,7 @@
 //! which are run here too.
 
 mod bypasses;
+mod elsewhere;
 mod embedded;
 mod examples;
 mod files;
@@ -13,6 +14,7 @@ mod losses;
 mod names;
 mod programs;
 mod repositories;
+mod settings;
 mod shell;
 #[path = "../support/mod.rs"]
 mod support;

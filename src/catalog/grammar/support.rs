@@ -79,7 +79,7 @@ pub(super) fn uses(reading: &Reading) -> Vec<String> {
 pub(super) fn inner(reading: &Reading) -> Vec<String> {
     let words = |args: &[Arg]| args.iter().map(show).collect::<Vec<_>>().join(" ");
     let shown = reading.inner.iter().map(|inner| match inner {
-        Inner::Command { args } | Inner::Elsewhere { args } => words(args),
+        Inner::Command { args } | Inner::Elsewhere { args, .. } => words(args),
         Inner::Fed { args, feed } => match &feed.placeholder {
             None => words(args) + " +",
             Some(placeholder) => format!("{} for {placeholder}", words(args)),
