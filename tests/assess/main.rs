@@ -19,6 +19,7 @@ mod shell;
 #[path = "../support/mod.rs"]
 mod support;
 mod tools;
+mod trust;
 mod twins;
 mod unlisted;
 
