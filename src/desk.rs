@@ -169,6 +169,12 @@ impl Desk<'_> {
         if judgement.ruling.by.must_be_told() {
             diagnose(&judgement.ruling.by.to_string());
         }
+        if matches!(
+            judgement.ruling.decision,
+            Decision::None | Decision::Ask(_) | Decision::Hold(_)
+        ) {
+            judgement.count(&facts);
+        }
         Bench {
             judgement,
             config,

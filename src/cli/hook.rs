@@ -212,6 +212,7 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         false => Action::of(&judgement.ruling.decision),
     };
     if action != Action::Allow {
+        judgement.count(&facts);
         // Nobody here learns what a person says to it.
         judgement.ruling.give_back();
     }
