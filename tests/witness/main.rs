@@ -184,12 +184,12 @@ fn doubts_of<'a>(
     for round in 0..asks::ROUNDS {
         // The program itself is always asked, for its subcommands may have no text of their own.
         let open = |(at, subject): (usize, &Subject)| {
-            let asked = !subject.open.is_empty() && (subject.first || round < 2);
-            (asked || (at == 0 && round < 2)).then_some(at)
+            let enough = !subject.first && (round > 1 || subject.reading.defines());
+            ((at == 0 && round < 2) || !(subject.open.is_empty() || enough)).then_some(at)
         };
         let open: Vec<usize> = subjects.iter().enumerate().filter_map(open).collect();
         let asked: Vec<Vec<Vec<String>>> = open.iter().map(|&at| rounds[at].remove(0)).collect();
-        let mut answers = image.run(path, &["--chdir", cage::HOME], &asked.concat()).into_iter();
+        let mut answers = in_repository(image, path, asked.concat()).into_iter();
         for (at, asked) in open.into_iter().zip(&asked) {
             let answers: Vec<Answer> = answers.by_ref().take(asked.len()).collect();
             subjects[at].read(&answers, asked);
@@ -266,22 +266,16 @@ impl<'a> Subject<'a> {
         if commands.is_empty() {
             return doubts;
         }
-        // git says nothing of options where there is no commit.
-        let commit =
-            "git init -q; git -c user.name=dev -c user.email=dev@example.invalid commit -q --allow-empty -m start";
-        let begin = vec!["bash".to_owned(), "-c".to_owned(), commit.to_owned()];
-        let answers = image.run(
-            path,
-            &["--chdir", cage::HOME],
-            &[vec![begin, probe::control(&command)], commands].concat(),
-        );
-        let (control, answers) = (&answers[1], &answers[2..]);
+        let answers = in_repository(image, path, [vec![probe::control(&command)], commands].concat());
+        let (control, answers) = (&answers[0], &answers[1..]);
         for (&(option, spelling), answers) in tried.into_iter().zip(answers.chunks_exact(probe::TRIES)) {
             let shown = self.reading.of(spelling);
             let (why, contradicted) = match probe::verdict(control, answers, spelling) {
                 Verdict::Known(tried) if fits(option, &tried) => continue,
                 // A flag may end the program before it looks at what follows, so the text must not say otherwise.
                 Verdict::Accepted if !option.optional && (!option.values.is_empty() || shown.is_empty()) => continue,
+                // It is refused alone, so its value stands in the same word.
+                Verdict::Unknown if option.optional && shown.contains(&Shown::Valued) => continue,
                 Verdict::Known(tried) => (format!("its text shows {shown:?}, trying it {tried:?}"), true),
                 Verdict::Unknown => (format!("the program refuses it, its text shows {shown:?}"), false),
                 Verdict::Accepted | Verdict::Unclear => (format!("its text shows {shown:?}"), !shown.is_empty()),
@@ -290,6 +284,14 @@ impl<'a> Subject<'a> {
         }
         doubts
     }
+}
+
+/// The answers to commands in a repository with a commit, for git says little of options where there is none.
+fn in_repository(image: &Image, path: &str, commands: Vec<Vec<String>>) -> Vec<Answer> {
+    let commit = "git init -q; git -c user.name=dev -c user.email=dev@example.invalid commit -q --allow-empty -m start";
+    let begin = ["bash", "-c", commit].map(str::to_owned).to_vec();
+    let answers = image.run(path, &["--chdir", cage::HOME], &[vec![begin], commands].concat());
+    answers.into_iter().skip(1).collect()
 }
 
 /// Whether what was shown allows what the entry says of an option's value.

@@ -222,7 +222,9 @@ fn value(after: &str, defining: bool) -> (Option<Shown>, &str) {
         !word.starts_with('-') && !bare.is_empty() && (placeholder || ends || another)
     } else {
         placeholder
-            || (!word.is_empty() && !word.starts_with('-') && (rest.starts_with(']') || rest.starts_with("...]")))
+            || (!word.is_empty()
+                && !word.trim_start_matches('[').starts_with('-')
+                && (rest.starts_with(']') || rest.starts_with("...]")))
     };
     if valued {
         (Some(Shown::Valued), rest)
@@ -303,6 +305,7 @@ mod tests {
             "usage: x [-v] FILE",
             "    -v, --verbose=false: says more",
             "use -v to see more",
+            "usage: x [-v [--filter=<name>]] FILE",
         ] {
             assert_eq!(shown(line, "-v"), [Shown::Bare], "{line}");
         }
