@@ -130,6 +130,13 @@ fn wait_for<const N: usize>(descriptors: &[BorrowedFd; N], until: Instant) -> [b
     }
 }
 
+/// Whether the other end of a terminal is gone, after which it can be read for ever and gives nothing.
+fn has_hung_up(terminal: impl AsFd) -> bool {
+    let mut polled = [PollFd::new(&terminal, PollFlags::IN)];
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(gone)
+}
+
 /// Reads what is there, at most the buffer's length.
 fn read_some(mut input: impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     loop {

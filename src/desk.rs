@@ -316,7 +316,10 @@ pub fn malformed(why: &str, start: &Path, begun: Instant) -> String {
         project: Some(start),
         took: begun.elapsed(),
     };
-    let decision = deny(Reason::Malformed, format!("The call cannot be read: {why}."));
+    let decision = match pause::now() {
+        Pause::Frozen(_) => Decision::Deny(Deny::frozen()),
+        _ => deny(Reason::Malformed, format!("The call cannot be read: {why}.")),
+    };
     record(&Entry::refused(
         &answered,
         Reason::Malformed,

@@ -24,8 +24,10 @@ use crate::report::steps;
 use screen::Screen;
 
 /// The most lines of an input that are shown at once, and the most characters of a line.
-const MAX_LINES: usize = 40;
-const MAX_LINE: usize = 400;
+const MAX_LINES: usize = 30;
+const MAX_LINE: usize = 200;
+/// The most lines that its steps take.
+const MAX_STEP_LINES: usize = 60;
 
 /// The terminal of this process.
 #[derive(Clone, Copy, Debug, Default)]
@@ -101,12 +103,13 @@ fn offered(card: &Card) -> String {
 
 fn call(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
     let mut is_whole = !screen.show(&heading(card), &input_lines(card), MAX_LINES);
-    screen.print(|out| {
-        steps::write(card.judgement, screen_paint(), out)?;
-        writeln!(out, ": {}", visible(&card.judgement.ruling.by.to_string()))?;
-        let mut losses = card.judgement.losses.iter().flatten();
-        losses.try_for_each(|loss| writeln!(out, "  it {loss}"))
-    });
+    let steps = steps(card);
+    let shown = steps.len().min(MAX_STEP_LINES);
+    screen.say(&steps[steps.len() - shown..].join("\n"));
+    if shown < steps.len() {
+        is_whole = false;
+        screen.say(&format!("[{} lines of its steps are not shown]", steps.len() - shown));
+    }
     loop {
         screen.say(&offered(card));
         let line = screen.line("> ")?;
@@ -143,7 +146,10 @@ fn call(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
             }
             Choice::Explain => {
                 screen.show("The whole of it:", &input_lines(card), usize::MAX);
+                screen.say(&steps.join("\n"));
                 screen.show("", &explained(card), usize::MAX);
+                // What was typed before it was shown is no answer to it.
+                screen.forget_typed();
                 is_whole = true;
             }
             Choice::Instead if !card.can_say_instead => {
@@ -199,11 +205,26 @@ fn plan(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
             "s" | "stop" => return Ok(denied(card, "", true)),
             "x" | "explain" => {
                 screen.show("", &lines, usize::MAX);
+                screen.forget_typed();
                 is_whole = true;
             }
             _ => {}
         }
     }
+}
+
+/// What each step would do, what all of it comes to, and what would be lost; the summary at the end.
+fn steps(card: &Card) -> Vec<String> {
+    let mut text = Vec::new();
+    let by = &card.judgement.ruling.by;
+    let written = steps::write(card.judgement, screen_paint(), &mut text)
+        .and_then(|()| writeln!(text, ": {}", visible(&by.to_string())))
+        .and_then(|()| {
+            let mut losses = card.judgement.losses.iter().flatten();
+            losses.try_for_each(|loss| writeln!(text, "  it {loss}"))
+        });
+    written.expect("memory takes all that is written");
+    String::from_utf8_lossy(&text).lines().map(str::to_owned).collect()
 }
 
 fn heading(card: &Card) -> String {

@@ -1,12 +1,12 @@
 //! `countersign decide`: one request of an SDK's `canUseTool` in, one `PermissionResult` out.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -24,6 +24,15 @@ use crate::wire::request;
 )]
 pub struct Args {}
 
+/// Success only where the result has left.
+fn printed(result: &str) -> anyhow::Result<ExitCode> {
+    let written = io::stdout().write_all(format!("{result}\n").as_bytes());
+    // Not as an error of a pipe, which elsewhere is none.
+    let flushed = written.and_then(|()| io::stdout().flush());
+    flushed.map_err(|error| anyhow!("the result cannot be printed: {error}"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
 pub fn run(_: Args) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
     let start = std::env::current_dir().context("the current directory is not known")?;
@@ -40,8 +49,7 @@ pub fn run(_: Args) -> anyhow::Result<ExitCode> {
     let request = match request::read(&bytes) {
         Ok(request) => request,
         Err(why) => {
-            say!("{}", desk::malformed(&why, &start, begun));
-            return Ok(ExitCode::SUCCESS);
+            return printed(&desk::malformed(&why, &start, begun));
         }
     };
     let desk = Desk {
@@ -51,10 +59,7 @@ pub fn run(_: Args) -> anyhow::Result<ExitCode> {
         can_say_instead: false,
     };
     match desk.settle(request, &withdrawal) {
-        Settled::Result(result) | Settled::SayInstead { result, .. } => {
-            say!("{result}");
-            Ok(ExitCode::SUCCESS)
-        }
+        Settled::Result(result) | Settled::SayInstead { result, .. } => printed(&result),
         Settled::Undecided(why) => bail!("no decision: {why}"),
         Settled::Withdrawn => bail!("no decision: the question was taken back"),
     }

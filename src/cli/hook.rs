@@ -176,7 +176,9 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         }
     };
     once.expect(event.kind);
-    let _lock = step_aside_for_twin(&once, &bytes, wiring);
+    // While everything is frozen each twin denies, whoever holds the lock.
+    let frozen = matches!(pause, Pause::Frozen(_));
+    let _lock = (!frozen).then(|| step_aside_for_twin(&once, &bytes, wiring)).flatten();
     let facts = Facts::live(event.call.cwd.as_deref());
     if invalid.is_none() {
         invalid = config.tighten(&facts.project).err();

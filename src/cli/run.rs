@@ -279,6 +279,8 @@ struct Heard {
     /// Where the shell stood before a call, as far as that is known.
     stood: HashMap<String, PathBuf>,
     asked: HashSet<String>,
+    /// The ids of all requests.
+    requests: HashSet<String>,
     ran: Vec<String>,
     denied: Vec<(String, String)>,
 }
@@ -419,6 +421,10 @@ impl Session {
             Ok(withdrawal) => Arc::new(withdrawal),
             Err(error) => return self.send(&control::failure(&id, &format!("no call can be taken: {error}"))),
         };
+        if !self.heard().requests.insert(id.clone()) {
+            // An answer could not say which of the two it means.
+            return self.send(&control::failure(&id, "a request with this id was there already"));
+        }
         self.running().insert(id.clone(), Arc::clone(&withdrawal));
         let session = Arc::clone(self);
         thread::spawn(move || {

@@ -84,6 +84,9 @@ pub fn read(bytes: &[u8]) -> Result<Request, String> {
         .filter(|name| !name.is_empty())
         .ok_or("tool_name is missing")?;
     let raw_input = fields.input.ok_or("input is missing")?;
+    // Half a character, which no text can hold: what cannot be shown cannot be answered.
+    serde_json::from_str::<Value>(raw_input.get())
+        .map_err(|error| format!("the input of {tool} is no text: {error}"))?;
     // The control protocol names a subagent; the prompt tool never does.
     let tells_agents = fields.subtype.as_deref() == Some("can_use_tool");
     Ok(Request {
@@ -245,6 +248,14 @@ mod tests {
             (r#"{"tool_name":"Bash"}"#, "input is missing"),
             (r#"{"tool_name":"Bash","input":{}}"#, "command"),
             (r#"{"tool_name":"Bash","input":"ls"}"#, "not an object"),
+            (
+                r#"{"tool_name":"Write","input":{"file_path":"/x","content":"\ud800"}}"#,
+                "no text",
+            ),
+            (
+                r#"{"tool_name":"WebFetch","input":{"url":"https://x","prompt":"\udc00"}}"#,
+                "no text",
+            ),
             (
                 r#"{"tool_name":"Bash","input":{"command":"ls"},"tool_use_id":5}"#,
                 "invalid type",

@@ -3,17 +3,18 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
-use rustix::process::getpgrp;
+use rustix::process::{getpgrp, getsid};
 use rustix::termios::{
-    self, InputModes, LocalModes, OptionalActions, OutputModes, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp,
+    InputModes, LocalModes, OptionalActions, OutputModes, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp,
     tcsetattr,
 };
 
-use super::super::{Reply, Withdrawal, Woken, read_some};
+use super::super::{Reply, Withdrawal, Woken, has_hung_up, read_some};
 use super::MAX_LINE;
+use crate::own_files;
 
 /// How often a terminal that another question stands on is tried again.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
@@ -23,6 +24,8 @@ const MAX_TYPED: usize = 64 * 1024;
 /// The terminal while one question stands on it. It is left as it was found.
 pub struct Screen<'a> {
     tty: File,
+    /// Locked as long as the question stands.
+    _lock: File,
     found: Termios,
     until: Instant,
     withdrawal: &'a Withdrawal,
@@ -37,20 +40,18 @@ impl<'a> Screen<'a> {
     /// The reply where nobody can be asked.
     pub fn open(until: Instant, withdrawal: &'a Withdrawal) -> Result<Self, Reply> {
         let absent = |why: &str, error: io::Error| Reply::Absent(format!("{why}: {error}"));
-        let open = |path: &Path| OpenOptions::new().read(true).write(true).open(path);
-        let tty = open(Path::new("/dev/tty")).map_err(|_| Reply::Absent("there is no terminal".into()))?;
-        // By its own name, for all terminals share the file /dev/tty and so its lock.
-        let name = termios::ttyname(&tty, Vec::new())
-            .ok()
-            .and_then(|name| name.into_string().ok());
-        let tty = name.and_then(|name| open(Path::new(&name)).ok()).unwrap_or(tty);
+        let tty = OpenOptions::new().read(true).write(true).open("/dev/tty");
+        let tty = tty.map_err(|_| Reply::Absent("there is no terminal".into()))?;
+        let lock = turn().map_err(|error| absent("its turn on the terminal cannot be waited for", error))?;
         loop {
-            match tty.try_lock() {
+            match lock.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) if Instant::now() >= until => return Err(Reply::Unanswered),
                 Err(TryLockError::WouldBlock) if withdrawal.wait(BETWEEN_TRIES) => return Err(Reply::Withdrawn),
                 Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(error)) => return Err(absent("the terminal cannot be locked", error)),
+                Err(TryLockError::Error(error)) => {
+                    return Err(absent("its turn on the terminal cannot be waited for", error));
+                }
             }
         }
         let group = tcgetpgrp(&tty).map_err(|error| absent("the terminal is not ours", error.into()))?;
@@ -67,6 +68,7 @@ impl<'a> Screen<'a> {
         let _ = tcflush(&tty, QueueSelector::IFlush);
         Ok(Screen {
             tty,
+            _lock: lock,
             found,
             until,
             withdrawal,
@@ -77,14 +79,6 @@ impl<'a> Screen<'a> {
     /// One line of our own; a terminal that is gone shows in the next read.
     pub fn say(&mut self, line: &str) {
         let _ = writeln!(self.tty, "{line}");
-    }
-
-    /// What `write` writes, whole.
-    pub fn print(&mut self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
-        let mut text = Vec::new();
-        if write(&mut text).is_ok() {
-            let _ = self.tty.write_all(&text);
-        }
     }
 
     /// A heading and at most `most` lines, those left out counted; `true` if something was left out.
@@ -148,6 +142,7 @@ impl<'a> Screen<'a> {
     fn read(&mut self) -> Result<(), Reply> {
         let mut buffer = [0; 4096];
         match read_some(&self.tty, &mut buffer) {
+            Ok(0) if has_hung_up(&self.tty) => return Err(Reply::Absent("the terminal is gone".into())),
             // The end of input, typed: an empty line.
             Ok(0) => self.typed.push(b'\n'),
             Ok(count) => self.typed.extend_from_slice(&buffer[..count]),
@@ -173,6 +168,20 @@ impl<'a> Screen<'a> {
         self.typed.clear();
         let _ = tcflush(&self.tty, QueueSelector::IFlush);
     }
+}
+
+/// The file whose lock is the turn on this terminal. A terminal belongs to one session, and by its number the file is
+/// named: all terminals share the file /dev/tty, and anybody may lock that.
+fn turn() -> io::Result<File> {
+    let dir = own_files::runtime_dir().ok_or_else(|| io::Error::other("no home directory is known"))?;
+    own_files::private_dir(&dir)?;
+    let session = getsid(None)?.as_raw_nonzero();
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(dir.join(format!("terminal-{session}")))
 }
 
 impl Drop for Screen<'_> {
