@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ const LIMIT: usize = 16 * 1024 * 1024;
 
 /// A server in a home of its own, and a terminal that a person may sit at.
 struct Server {
-    home: TempDir,
+    home: Arc<TempDir>,
     pty: Pty,
     child: Child,
     input: Option<File>,
@@ -40,6 +41,10 @@ impl Server {
         }
         std::fs::write(home.path().join("app/notes.txt"), "mine\n").expect("a file");
         std::fs::write(home.path().join(".config/countersign/config.toml"), text).expect("a file");
+        Self::in_home(Arc::new(home))
+    }
+
+    fn in_home(home: Arc<TempDir>) -> Self {
         let mut command = Command::new(COUNTERSIGN);
         command.arg("mcp").current_dir(home.path().join("app"));
         command.env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
@@ -455,6 +460,20 @@ fn two_questions_do_not_share_an_answer() {
     server.pty.shows("rm -r src");
     server.pty.types("d");
     assert!(server.line().contains("denied_by_person"));
+}
+
+/// Each terminal has its own turn, also those of one person.
+#[test]
+fn questions_on_two_terminals_stand_at_once() {
+    let mut one = Server::start();
+    let mut other = Server::in_home(Arc::clone(&one.home));
+    one.ask("1", "rm notes.txt");
+    one.pty.shows("> ");
+    other.ask("2", "rm notes.txt");
+    other.pty.types("a");
+    assert_eq!(other.line(), result("2", ALLOW));
+    one.pty.press("a\n");
+    assert_eq!(one.line(), result("1", ALLOW));
 }
 
 #[test]

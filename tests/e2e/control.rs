@@ -10,7 +10,7 @@ use crate::answers::{DENIED, deny};
 use crate::api::{Told, ToolUse};
 use crate::host::Host;
 use crate::sandbox::Sandbox;
-use crate::session::{Attended, Session, bash};
+use crate::session::{Attended, Session, bash, children};
 
 const LOOK: &str = "cd sub && git status";
 const REMOVE: &str = "rm -f marker.txt";
@@ -417,7 +417,7 @@ fn a_key_that_interrupts_ends_claude_and_the_question() {
 fn a_claude_that_is_killed_mid_question_ends_it_all_with_its_status() {
     let session = removal().under_run().attended();
     session.shows("Countersign: may Bash run?");
-    let claude = only_child(&session);
+    let claude = children(session.process()).first().expect("claude").to_string();
     let killed = Command::new("kill").args(["-KILL", &claude]).status();
     assert!(killed.expect("kill").success());
     let begun = Instant::now();
@@ -425,17 +425,6 @@ fn a_claude_that_is_killed_mid_question_ends_it_all_with_its_status() {
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     session.shows("(not asked any more");
     assert!(stands(session.sandbox()));
-}
-
-fn only_child(session: &Attended) -> String {
-    let process = session.process();
-    let tasks = fs::read_dir(format!("/proc/{process}/task"))
-        .expect("its threads")
-        .flatten();
-    let children = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    let children: String = children.collect();
-    let mut children = children.split_whitespace().map(str::to_owned);
-    children.next().expect("a child")
 }
 
 /// Two calls that the host asks about at once: each answer reaches its own.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::api::{HALF_A_PAIR, Told, ToolUse};
 use crate::host::Host;
 use crate::sandbox::Sandbox;
-use crate::session::{Headless, Session, bash};
+use crate::session::{Headless, Session, bash, children};
 
 /// It only looks, and the host would ask about it.
 const LOOK: &str = "cd sub && git status";
@@ -226,17 +226,10 @@ fn the_server_is_killed(host: Host) {
 
 /// The child of this process whose second word is `verb`.
 fn child(process: u32, verb: &str) -> Option<u32> {
-    let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten();
-    let children: String = tasks
-        .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
-        .collect();
-    children
-        .split_whitespace()
-        .filter_map(|pid| pid.parse().ok())
-        .find(|pid: &u32| {
-            let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            words.split(|byte| *byte == 0).nth(1) == Some(verb.as_bytes())
-        })
+    children(process).into_iter().find(|pid| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).nth(1) == Some(verb.as_bytes())
+    })
 }
 
 #[test]

@@ -265,8 +265,10 @@ impl Session {
                 Some(feed.expect("the pipe"))
             }
         };
-        // The terminal is held open beside the standard streams: without it the terminal would be gone.
-        let script = format!("exec \"$@\" 9>&2 <\"$0/{IN}\" >\"$0/{OUT}\" 2>\"$0/{ERR}\"");
+        // The terminal is held open beside the standard streams: without it the terminal would be gone. The shell stays,
+        // for tmux loses the exit status of what it starts now and then.
+        let script =
+            format!("trap : INT;  \"$@\" 9>&2 <\"$0/{IN}\" >\"$0/{OUT}\" 2>\"$0/{ERR}\"; echo $? >\"$0/{STATUS}\"");
         let mut args = vec!["-c".to_owned(), script, root.display().to_string()];
         args.push("env".to_owned());
         args.extend(self.variables.iter().map(|(name, value)| format!("{name}={value}")));
@@ -553,12 +555,17 @@ impl Attended {
 
     /// Waits until the process on the terminal has ended; gives its exit status.
     pub fn ended(&self) -> String {
-        self.wait_for("the process ends", |_| self.tui.exit_status())
+        self.wait_for("the process ends", |_| self.exit_status())
+    }
+
+    fn exit_status(&self) -> Option<String> {
+        let status = written(&self.sandbox, STATUS);
+        status.strip_suffix('\n').map(str::to_owned)
     }
 
     /// The process that was started on the terminal.
     pub fn process(&self) -> u32 {
-        self.tui.process()
+        self.wait_for("the process starts", |_| children(self.tui.process()).first().copied())
     }
 
     /// What was written to standard output.
@@ -577,7 +584,7 @@ impl Attended {
         let found = self.tui.watch(PATIENCE, |screen| match seen(screen) {
             None if has_ended => Some(None),
             found => {
-                has_ended = screen.contains("Pane is dead");
+                has_ended = self.exit_status().is_some();
                 found.map(Some)
             }
         });
@@ -596,6 +603,19 @@ impl Attended {
 const IN: &str = "in";
 const OUT: &str = "out.txt";
 const ERR: &str = "err.txt";
+const STATUS: &str = "status.txt";
+
+/// The processes that this one has started and that are not reaped yet.
+pub fn children(process: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let children: String = tasks
+        .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
+        .collect();
+    children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
 
 fn written(sandbox: &Sandbox, file: &str) -> String {
     let bytes = fs::read(sandbox.root().join(file)).unwrap_or_default();

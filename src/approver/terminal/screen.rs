@@ -1,9 +1,10 @@
 //! The terminal as lines in and out.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::process::{getpgrp, getsid};
@@ -24,13 +25,51 @@ const MAX_TYPED: usize = 64 * 1024;
 /// The terminal while one question stands on it. It is left as it was found.
 pub struct Screen<'a> {
     tty: File,
-    /// Locked as long as the question stands.
-    _lock: File,
+    _turn: Turn,
     found: Termios,
     until: Instant,
     withdrawal: &'a Withdrawal,
     /// What was read and not yet taken as a line.
     typed: Vec<u8>,
+}
+
+/// The turn to ask on this terminal, among all that may ask there. A terminal belongs to one session of processes, which
+/// is named by its leader; the file /dev/tty is the same for all terminals.
+struct Turn {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Turn {
+    /// `None` while another one has it.
+    fn take() -> io::Result<Option<Self>> {
+        let dir = own_files::runtime_dir().ok_or_else(|| io::Error::other("no home directory is known"))?;
+        own_files::private_dir(&dir)?;
+        let path = dir.join(format!("terminal-{}", getsid(None)?.as_raw_nonzero()));
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)?;
+        match lock.try_lock() {
+            // Who had it may have removed the file in between.
+            Ok(())
+                if fs::metadata(&path).is_ok_and(|named| lock.metadata().is_ok_and(|own| own.ino() == named.ino())) =>
+            {
+                Ok(Some(Turn { path, _lock: lock }))
+            }
+            Ok(()) | Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // While it is locked: nobody else has taken it yet.
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 impl<'a> Screen<'a> {
@@ -42,18 +81,15 @@ impl<'a> Screen<'a> {
         let absent = |why: &str, error: io::Error| Reply::Absent(format!("{why}: {error}"));
         let tty = OpenOptions::new().read(true).write(true).open("/dev/tty");
         let tty = tty.map_err(|_| Reply::Absent("there is no terminal".into()))?;
-        let lock = turn().map_err(|error| absent("its turn on the terminal cannot be waited for", error))?;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if Instant::now() >= until => return Err(Reply::Unanswered),
-                Err(TryLockError::WouldBlock) if withdrawal.wait(BETWEEN_TRIES) => return Err(Reply::Withdrawn),
-                Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(error)) => {
-                    return Err(absent("its turn on the terminal cannot be waited for", error));
-                }
+        let turn = loop {
+            match Turn::take() {
+                Ok(Some(turn)) => break turn,
+                Ok(None) if Instant::now() >= until => return Err(Reply::Unanswered),
+                Ok(None) if withdrawal.wait(BETWEEN_TRIES) => return Err(Reply::Withdrawn),
+                Ok(None) => {}
+                Err(error) => return Err(absent("the terminal cannot be locked", error)),
             }
-        }
+        };
         let group = tcgetpgrp(&tty).map_err(|error| absent("the terminal is not ours", error.into()))?;
         if group != getpgrp() {
             return Err(Reply::Absent("this process is in the terminal's background".into()));
@@ -68,7 +104,7 @@ impl<'a> Screen<'a> {
         let _ = tcflush(&tty, QueueSelector::IFlush);
         Ok(Screen {
             tty,
-            _lock: lock,
+            _turn: turn,
             found,
             until,
             withdrawal,
@@ -168,20 +204,6 @@ impl<'a> Screen<'a> {
         self.typed.clear();
         let _ = tcflush(&self.tty, QueueSelector::IFlush);
     }
-}
-
-/// The file whose lock is the turn on this terminal. A terminal belongs to one session, and by its number the file is
-/// named: all terminals share the file /dev/tty, and anybody may lock that.
-fn turn() -> io::Result<File> {
-    let dir = own_files::runtime_dir().ok_or_else(|| io::Error::other("no home directory is known"))?;
-    own_files::private_dir(&dir)?;
-    let session = getsid(None)?.as_raw_nonzero();
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(dir.join(format!("terminal-{session}")))
 }
 
 impl Drop for Screen<'_> {
