@@ -126,7 +126,8 @@ impl Desk<'_> {
 
     /// What policy makes of it, by the configuration as it is now.
     fn judged(&self, request: &Request) -> Bench {
-        let facts = Facts::live(Some(request.call.cwd.as_deref().unwrap_or(&self.start)));
+        // Not of where the shell stands: in a repository below, the rules of the project would not be found.
+        let facts = Facts::live(Some(&self.start));
         let file = own_files::config_file();
         let (config, invalid) = match config::effective(file.as_deref(), &facts.project) {
             Ok(config) => (config, None),
