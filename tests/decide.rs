@@ -79,5 +79,8 @@ fn an_ask_rule_of_the_directory_that_the_host_was_started_in_holds_below_the_rep
     let rules = json!({"permissions": {"ask": ["Bash(ls *)"]}});
     fs::write(start.join(".claude/settings.json"), rules.to_string()).expect("settings");
     assert_eq!(decided_from(&home, &start, "ls -l", &start)["behavior"], "deny");
-    assert_eq!(decided_from(&home, &start, "wc ../README.md", &start)["behavior"], "allow");
+    assert_eq!(
+        decided_from(&home, &start, "wc ../README.md", &start)["behavior"],
+        "allow"
+    );
 }
