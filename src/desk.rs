@@ -58,6 +58,7 @@ impl Desk<'_> {
         let begun = Instant::now();
         let mut edited = false;
         let mut sought = self.presence.is_none();
+        let mut handed_on = false;
         if is_off() {
             return Settled::Undecided("Countersign is switched off; `countersign on` switches it on.".into());
         }
@@ -70,7 +71,9 @@ impl Desk<'_> {
                     "Only the terminal can answer this, and it is not asked here.".into(),
                 );
                 ruling.by = By::OnlyScreen;
-            } else if matches!(ruling.decision, Decision::Allow(_)) && (edited || request.is_for_person()) {
+            } else if matches!(ruling.decision, Decision::Allow(_)) && (edited || handed_on || request.is_for_person())
+            {
+                // A hook hands on what policy left open there; a directory from an earlier call opens it no more.
                 ruling.decision = Decision::None;
                 ruling.by = By::HostAsks;
             }
@@ -80,7 +83,8 @@ impl Desk<'_> {
             if !sought && request.call.cwd.is_none() {
                 sought = true;
                 request.call.cwd = self.handed_on(&request, withdrawal);
-                if request.call.cwd.is_some() {
+                handed_on = request.call.cwd.is_some();
+                if handed_on {
                     continue;
                 }
             }

@@ -3,8 +3,8 @@
 use countersign::call::{Call, Input, Mode};
 use countersign::decision::{Allow, Decision, Deny, NextMode, Reason, Run};
 use countersign::questions::{Answer, Answers};
-use countersign::wire::EventKind::{self, PermissionRequest, PreToolUse};
-use countersign::wire::output::{MAX_TOLD, NoDecision, output};
+use countersign::wire::EventKind::{self, CanUseTool, PermissionRequest, PreToolUse};
+use countersign::wire::output::{MAX_TOLD, NoDecision, output, permission_result};
 use proptest::prelude::*;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -401,6 +401,151 @@ fn a_reason_hides_nothing() {
     assert!(line.contains(r"run \\u{202e}cod\\u{1b}[2J"), "{line}");
 }
 
+/// The third face: what the prompt tool, the control protocol and the SDKs are answered with.
+fn settled(call: &Call, decision: &Decision) -> Option<String> {
+    permission_result(Some(call), decision)
+}
+
+#[test]
+fn a_result_that_allows_always_carries_an_input() {
+    let written = |decision| settled(&bash(), &decision).expect("a result");
+    assert_eq!(written(allow(run())), r#"{"behavior":"allow","updatedInput":{}}"#);
+    let said = Run {
+        why: "told to nobody here".into(),
+        ..run()
+    };
+    assert_eq!(written(allow(said)), r#"{"behavior":"allow","updatedInput":{}}"#);
+    let edited = Run {
+        input: Some(raw("{\"command\":\n\"npm  view x\\n\", \"timeout\":5}")),
+        ..run()
+    };
+    assert_eq!(
+        written(allow(edited.clone())),
+        r#"{"behavior":"allow","updatedInput":{"command": "npm  view x\n", "timeout":5}}"#
+    );
+    let both = Run {
+        remember: Some(1),
+        ..edited
+    };
+    assert_eq!(
+        written(allow(both)),
+        format!(
+            r#"{{"behavior":"allow","updatedInput":{{"command": "npm  view x\n", "timeout":5}},"updatedPermissions":[{MODE}]}}"#
+        )
+    );
+    let remembered = Run {
+        remember: Some(0),
+        ..run()
+    };
+    assert_eq!(
+        written(allow(remembered)),
+        format!(r#"{{"behavior":"allow","updatedInput":{{}},"updatedPermissions":[{RULE}]}}"#)
+    );
+}
+
+#[test]
+fn a_result_that_denies_has_words_its_code_and_ends_the_turn_only_without_words() {
+    let written = |decision| settled(&bash(), &decision).expect("a result");
+    for interrupt in [false, true] {
+        assert_eq!(
+            written(deny("not \"now\"\nlater", interrupt)),
+            r#"{"behavior":"deny","message":"[countersign:policy] not \"now\"\nlater","reason":"policy"}"#
+        );
+    }
+    assert_eq!(
+        written(deny("", false)),
+        r#"{"behavior":"deny","message":"[countersign:policy] The person's rules do not allow this call.","reason":"policy"}"#
+    );
+    assert_eq!(
+        written(deny(" \n", true)),
+        r#"{"behavior":"deny","message":"[countersign:policy] The person's rules do not allow this call.","reason":"policy","interrupt":true}"#
+    );
+    for reason in Reason::ALL {
+        let decision = Decision::Deny(Deny {
+            reason,
+            message: "x".into(),
+            interrupt: false,
+        });
+        let code = reason.as_str();
+        let line = format!(r#"{{"behavior":"deny","message":"[countersign:{code}] x","reason":"{code}"}}"#);
+        assert_eq!(settled(&bash(), &decision), Some(line.clone()));
+        assert_eq!(
+            permission_result(None, &decision),
+            Some(line),
+            "a call that cannot be read"
+        );
+    }
+}
+
+#[test]
+fn a_result_answers_questions_and_approves_plans_by_their_echo() {
+    let open = &QUESTIONS[..QUESTIONS.len() - 1];
+    let both = answers(&[
+        ("Which colour?", Answer::Text("te\"al".into())),
+        ("Which \"sizes\"?", Answer::Many(vec!["S".into(), "L".into()])),
+    ]);
+    assert_eq!(
+        settled(&call("AskUserQuestion", QUESTIONS), &both),
+        Some(format!(
+            r#"{{"behavior":"allow","updatedInput":{open},"answers":{{"Which colour?":"te\"al","Which \"sizes\"?":"S, L"}}}}}}"#
+        ))
+    );
+    let plan = call("ExitPlanMode", r#"{"plan":"1. \u00e9"}"#);
+    let approve = |then| settled(&plan, &Decision::Allow(Allow::Plan { then }));
+    assert_eq!(
+        approve(None).as_deref(),
+        Some(r#"{"behavior":"allow","updatedInput":{"plan":"1. \u00e9"}}"#)
+    );
+    assert_eq!(
+        approve(Some(NextMode::AcceptEdits)).as_deref(),
+        Some(
+            r#"{"behavior":"allow","updatedInput":{"plan":"1. \u00e9"},"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}"#
+        )
+    );
+}
+
+#[test]
+fn there_is_no_result_where_nobody_decided_or_the_decision_does_not_fit() {
+    let with_null = Run {
+        input: Some(raw(r#"{"command":"ls","timeout":null}"#)),
+        ..run()
+    };
+    let no_object = Run {
+        input: Some(raw("[]")),
+        ..run()
+    };
+    let never_offered = Run {
+        remember: Some(2),
+        ..run()
+    };
+    for decision in [
+        Decision::None,
+        Decision::Aside,
+        Decision::Ask("why".into()),
+        allow(with_null),
+        allow(no_object),
+        allow(never_offered),
+        Decision::Allow(Allow::Plan { then: None }),
+        answers(&[]),
+    ] {
+        assert_eq!(settled(&bash(), &decision), None, "{decision:?}");
+    }
+    for decision in [allow(run()), answers(&[]), answers(&[("Which colour?", one("Green"))])] {
+        assert_eq!(
+            settled(&call("AskUserQuestion", QUESTIONS), &decision),
+            None,
+            "{decision:?}"
+        );
+    }
+    let plan = Decision::Allow(Allow::Plan { then: None });
+    assert_eq!(settled(&call("ExitPlanMode", r#"{"plan":null}"#), &plan), None);
+    assert_eq!(
+        permission_result(None, &allow(run())),
+        None,
+        "a call that cannot be read"
+    );
+}
+
 /// What the host accepts, by CONTRACT.md sections 2 and 7 as they were found by running it.
 fn host_accepts(line: &str, event: EventKind) -> Result<(), String> {
     if line.contains(['\n', '\r']) {
@@ -408,6 +553,9 @@ fn host_accepts(line: &str, event: EventKind) -> Result<(), String> {
     }
     let answer: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
     no_null(&answer)?;
+    if event == CanUseTool {
+        return result_of(&answer);
+    }
     let outer = keys(&answer, &["hookSpecificOutput"])?;
     if outer.is_empty() {
         return Ok(());
@@ -438,7 +586,20 @@ fn host_accepts(line: &str, event: EventKind) -> Result<(), String> {
             non_empty(&inner["permissionDecisionReason"])?;
             inner.get("updatedInput").map_or(Ok(()), object)
         }
+        CanUseTool => unreachable!("answered above"),
     }
+}
+
+/// As a hook's decision, but that an allow carries an input, and a denial its code.
+fn result_of(answer: &Value) -> Result<(), String> {
+    let mut decision = answer.clone();
+    if answer["behavior"] == "allow" {
+        object(&answer["updatedInput"])?;
+    } else if let Some(fields) = decision.as_object_mut() {
+        let reason = fields.remove("reason").unwrap_or_default();
+        one_of(&reason, &Reason::ALL.map(Reason::as_str))?;
+    }
+    permission_decision(&decision)
 }
 
 fn permission_decision(decision: &Value) -> Result<(), String> {
@@ -610,6 +771,11 @@ fn any_decision(call: &Call) -> BoxedStrategy<Decision> {
     .boxed()
 }
 
+/// Whether a hook would have printed it as an allow: every face takes the same decisions.
+fn line_allows(call: &Call, decision: &Decision) -> bool {
+    asked(call, decision).contains(r#""decision":{"behavior":"allow""#)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -629,6 +795,12 @@ proptest! {
         if let (Decision::Deny(_), PermissionRequest) = (&decision, event) {
             let opens = line.contains(r#""behavior":"deny","message":"[countersign:"#);
             prop_assert!(opens, "{}", line);
+        }
+        let result = permission_result(Some(&call), &decision);
+        prop_assert_eq!(result.is_some(), matches!(decision, Decision::Deny(_)) || line_allows(&call, &decision));
+        if let Some(result) = result {
+            prop_assert_eq!(host_accepts(&result, CanUseTool), Ok(()), "{}", result);
+            prop_assert_eq!(result.contains(r#"{"behavior":"allow""#), matches!(decision, Decision::Allow(_)));
         }
     }
 }

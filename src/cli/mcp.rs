@@ -1,6 +1,7 @@
 //! `countersign mcp`: an MCP server on standard input and output that Claude Code asks in a person's place.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, BufRead, Read, Write};
 use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
@@ -157,9 +158,16 @@ impl Server {
             Err(error) => return self.send(&mcp::tool_result(&id, &format!("no call can be taken: {error}"), true)),
         };
         let key = id.get().to_owned();
-        if self.running().insert(key.clone(), Arc::clone(&withdrawal)).is_some() {
-            // Two calls under one id could not be told apart.
-            withdrawal.withdraw();
+        let standing = match self.running().entry(key.clone()) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(Arc::clone(&withdrawal));
+                None
+            }
+            Entry::Occupied(standing) => Some(Arc::clone(standing.get())),
+        };
+        if let Some(standing) = standing {
+            // An answer could not say which of the two it means.
+            standing.withdraw();
             return self.send(&mcp::invalid_params(&id, "a request with this id is being answered"));
         }
         let server = Arc::clone(self);

@@ -9,15 +9,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::value::RawValue;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -26,6 +29,7 @@ use signal_hook::iterator::Signals;
 use crate::approver::Withdrawal;
 use crate::approver::terminal::Terminal;
 use crate::assess::bash;
+use crate::call::Mode;
 use crate::desk::{self, Desk, Settled};
 use crate::escape::visible;
 use crate::facts::Facts;
@@ -48,6 +52,36 @@ const FLAGS: [(&str, Option<&str>); 5] = [
 const BETWEEN_TURNS: Duration = Duration::from_secs(2);
 /// The longest line that is looked at; a longer one passes as it is.
 const MAX_LINE: usize = 32 * 1024 * 1024;
+/// Tools without a command that leave the shell where it stands. Another one may not, as one that enters a worktree.
+const STAY: [&str; 27] = [
+    "Agent",
+    "AskUserQuestion",
+    "BashOutput",
+    "CronList",
+    "Edit",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "Read",
+    "SendMessage",
+    "Task",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TodoWrite",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+];
 /// How much of a command the report at the end shows, in characters.
 const MAX_SHOWN: usize = 100;
 
@@ -91,6 +125,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (queue, lines) = mpsc::channel();
     let input = claude.stdin.take().context("claude has no standard input")?;
     let output = claude.stdout.take().context("claude has no standard output")?;
+    let (ended, teller) = UnixStream::pair().context("no descriptor is left")?;
     thread::spawn(move || write_lines(&lines, input));
     let session = Arc::new(Session {
         presence: announced(host),
@@ -104,12 +139,24 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     });
     let reader = Arc::clone(&session);
     thread::spawn(move || match args.prompt {
-        Some(prompt) => reader.send_message(&prompt, true),
+        Some(prompt) => {
+            reader.heard().messages += 1;
+            reader.send(&control::message(&prompt));
+            reader.end_input();
+        }
         None => reader.pass_input(io::stdin().lock()),
     });
+    let waiter = thread::spawn(move || {
+        let status = claude.wait();
+        drop(teller);
+        status
+    });
+    let output = Output { pipe: output, ended };
     session.pass_output(BufReader::with_capacity(64 * 1024, output), args.text);
     session.withdraw_all();
-    let status = ended(&mut claude)?;
+    // It may go on for a while after its output has ended.
+    let status = waiter.join().map_err(|_| anyhow!("claude's end was missed"))?;
+    let status = status.context("claude's end cannot be waited for")?;
     session.report(status);
     Ok(exit_code(status))
 }
@@ -186,6 +233,27 @@ fn write_lines(lines: &Receiver<ToHost>, mut input: ChildStdin) {
     }
 }
 
+/// claude's output. It ends with claude, even where something that claude has started holds it open.
+struct Output {
+    pipe: ChildStdout,
+    /// Closed at the other end once claude has ended.
+    ended: UnixStream,
+}
+
+impl Read for Output {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut both = [&self.pipe as &dyn AsFd, &self.ended]
+            .map(|stream| PollFd::from_borrowed_fd(stream.as_fd(), PollFlags::IN));
+        poll(&mut both, None)?;
+        // What was written before the end may have come after the look at the pipe.
+        let mut pipe = [PollFd::new(&self.pipe, PollFlags::IN)];
+        match poll(&mut pipe, Some(&Timespec::default()))? {
+            0 if !both[1].revents().is_empty() => Ok(0),
+            _ => self.pipe.read(buffer),
+        }
+    }
+}
+
 struct Session {
     presence: Option<Presence>,
     start: PathBuf,
@@ -200,6 +268,8 @@ struct Session {
 struct Heard {
     /// Where its shell stands, as long as that is known.
     cwd: Option<PathBuf>,
+    /// The mode in which the turn began.
+    mode: Option<Mode>,
     messages: u64,
     begun: u64,
     ended: u64,
@@ -224,14 +294,6 @@ impl Session {
 
     fn send(&self, line: &str) {
         let _ = self.queue.send(ToHost::Line(format!("{line}\n").into_bytes()));
-    }
-
-    fn send_message(&self, words: &str, is_last: bool) {
-        self.heard().messages += 1;
-        self.send(&control::message(words));
-        if is_last {
-            self.end_input();
-        }
     }
 
     /// Everything on our standard input, line by line.
@@ -300,8 +362,9 @@ impl Session {
                 return withdrawal.is_some();
             }
             FromHost::Answer => return true,
-            FromHost::Begin { cwd } => {
+            FromHost::Begin { cwd, mode } => {
                 let mut heard = self.heard();
+                heard.mode = mode.as_deref().map(Mode::named);
                 heard.begun += 1;
                 heard.cwd = cwd.map(PathBuf::from).filter(|cwd| cwd.is_absolute());
             }
@@ -341,7 +404,7 @@ impl Session {
         let mut heard = self.heard();
         for call in calls {
             if let Some(cwd) = heard.cwd.clone() {
-                if call.command.as_ref().is_some_and(|command| may_move(command, &cwd)) {
+                if may_move(&call, &cwd) {
                     heard.cwd = None;
                 }
                 heard.stood.insert(call.id.clone(), cwd);
@@ -373,6 +436,7 @@ impl Session {
         {
             let mut heard = self.heard();
             heard.asked.extend(request.tool_use_id.clone());
+            request.call.mode = heard.mode.unwrap_or(request.call.mode);
             // A subagent's shell stands where nobody here has seen.
             let stood = request.tool_use_id.as_ref().filter(|_| request.call.agent.is_none());
             request.call.cwd = stood.and_then(|id| heard.stood.get(id)).cloned();
@@ -386,8 +450,10 @@ impl Session {
         match desk.settle(request, withdrawal) {
             Settled::Result(result) => self.send(&control::answer(id, &result)),
             Settled::SayInstead { result, words } => {
+                // Counted first: the turn may have ended before the words are on their way.
+                self.heard().messages += 1;
                 self.send(&control::answer(id, &result));
-                self.send_message(&words, false);
+                self.send(&control::message(&words));
             }
             Settled::Undecided(why) => self.send(&control::failure(id, &why)),
             Settled::Withdrawn => {}
@@ -430,8 +496,11 @@ impl Session {
     }
 }
 
-/// Whether a shell command may leave the shell in another directory.
-fn may_move(command: &str, cwd: &Path) -> bool {
+/// Whether a call may leave the shell in another directory.
+fn may_move(call: &Made, cwd: &Path) -> bool {
+    let Some(command) = &call.command else {
+        return !STAY.contains(&call.tool.as_str()) && !call.tool.starts_with("mcp__");
+    };
     let found = bash::assess(command, Some(cwd), &Facts::live(Some(cwd)));
     let moving = |program: &str| ["cd", "pushd", "popd", "eval", "source", "."].contains(&program);
     !found.proven() || found.steps.iter().any(|step| moving(&step.program))
@@ -449,11 +518,6 @@ fn called(command: &str) -> String {
 /// What a model says, line by line, nothing in it obeyed by a terminal.
 fn shown(text: &str) -> String {
     text.lines().map(visible).collect::<Vec<_>>().join("\n")
-}
-
-/// Waits for claude, which may go on for a while after its output has ended.
-fn ended(claude: &mut Child) -> anyhow::Result<ExitStatus> {
-    claude.wait().context("claude's end cannot be waited for")
 }
 
 /// claude's own; one that a signal has ended gives 128 and its number, as shells do.

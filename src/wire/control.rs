@@ -19,8 +19,8 @@ pub enum FromHost {
     TakenBack { id: String },
     /// The answer to something that we asked.
     Answer,
-    /// A turn begins, in this directory.
-    Begin { cwd: Option<String> },
+    /// A turn begins, in this directory and permission mode.
+    Begin { cwd: Option<String>, mode: Option<String> },
     /// A turn has ended; the calls that were denied in it.
     End { denied: Vec<Denied> },
     /// Calls that the model makes.
@@ -57,6 +57,8 @@ struct Line {
     request: Option<Box<RawValue>>,
     response: Option<Response>,
     cwd: Option<String>,
+    #[serde(rename = "permissionMode")]
+    mode: Option<String>,
     message: Option<Message>,
     #[serde(default)]
     permission_denials: Vec<Denied>,
@@ -102,7 +104,10 @@ pub fn read(line: &[u8]) -> FromHost {
                 false => FromHost::Other,
             }
         }
-        ("system", ..) if line.subtype.as_deref() == Some("init") => FromHost::Begin { cwd: line.cwd },
+        ("system", ..) if line.subtype.as_deref() == Some("init") => FromHost::Begin {
+            cwd: line.cwd,
+            mode: line.mode,
+        },
         ("result", ..) => FromHost::End {
             denied: line.permission_denials,
         },
@@ -198,8 +203,10 @@ mod tests {
 
     #[test]
     fn turns_calls_and_their_ends_are_read_from_the_stream() {
-        let init = br#"{"type":"system","subtype":"init","cwd":"/p"}"#;
-        assert!(matches!(read(init), FromHost::Begin { cwd: Some(cwd) } if cwd == "/p"));
+        let init = br#"{"type":"system","subtype":"init","cwd":"/p","permissionMode":"plan"}"#;
+        assert!(
+            matches!(read(init), FromHost::Begin { cwd: Some(cwd), mode: Some(mode) } if cwd == "/p" && mode == "plan")
+        );
         let made = br#"{"type":"assistant","message":{"content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#;
         match read(made) {
             FromHost::Calls(calls) => assert_eq!(

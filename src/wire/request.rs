@@ -213,14 +213,13 @@ mod tests {
         );
         assert_eq!(snake.host, camel.host);
         assert_eq!(snake.tool_use_id, camel.tool_use_id);
-        for (one, other) in [(&snake.call, &camel.call)] {
-            assert_eq!(
-                (&one.tool, &one.input, &one.agent),
-                (&other.tool, &other.input, &other.agent)
-            );
-            assert_eq!(one.raw_input.get(), other.raw_input.get());
-            assert_eq!(one.suggestions.len(), other.suggestions.len());
-        }
+        let (one, other) = (&snake.call, &camel.call);
+        assert_eq!(
+            (&one.tool, &one.input, &one.agent),
+            (&other.tool, &other.input, &other.agent)
+        );
+        assert_eq!(one.raw_input.get(), other.raw_input.get());
+        assert_eq!(one.suggestions.len(), other.suggestions.len());
         let prompt_tool = request(r#"{"tool_name":"Bash","input":{"command":"rm m"},"tool_use_id":"t1"}"#);
         assert_eq!(prompt_tool.call.input, snake.call.input);
         assert_eq!((prompt_tool.host, prompt_tool.call.cwd), (HostView::default(), None));

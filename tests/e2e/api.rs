@@ -1,4 +1,4 @@
-//! A scripted stand-in for the model's Messages API on a loopback port: it plays one tool call a turn and remembers
+//! A scripted stand-in for the model's Messages API on a loopback port: it plays the tool calls turn by turn and remembers
 //! every request. The turn to play is read from the conversation itself, so that repeated and parallel requests get
 //! the same answer. It knows nothing of hooks, terminals or files.
 
@@ -31,7 +31,8 @@ pub struct Api {
 }
 
 struct Shared {
-    turns: Vec<ToolUse>,
+    /// The calls that the model makes together, turn by turn.
+    turns: Vec<Vec<ToolUse>>,
     seen: Mutex<Vec<Seen>>,
     closed: AtomicBool,
 }
@@ -57,9 +58,12 @@ enum What {
 
 const ID: &str = "toolu_scripted_";
 
+/// Where this stands in a call's input, the model writes half of a surrogate pair, which no text of Rust can hold.
+pub const HALF_A_PAIR: &str = "(half a pair)";
+
 impl Api {
-    /// Serves `turns`, one call a turn, until dropped.
-    pub fn start(turns: Vec<ToolUse>) -> Api {
+    /// Serves `turns` until dropped.
+    pub fn start(turns: Vec<Vec<ToolUse>>) -> Api {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
         let address = listener.local_addr().expect("the port's address");
         let shared = Arc::new(Shared {
@@ -95,9 +99,24 @@ impl Api {
         self.any(|what| what == What::Final)
     }
 
-    /// What the model was told about the call of turn `turn`, once it was told.
-    pub fn told(&self, turn: usize) -> Option<Told> {
-        let id = format!("{ID}{turn}");
+    /// Whether the person has said these words to the model.
+    pub fn was_said(&self, words: &str) -> bool {
+        let seen = self.shared.seen.lock().expect("the request log");
+        let bodies = seen.iter().filter(|request| request.what != What::Side);
+        bodies
+            .flat_map(|request| messages(&request.body, "user"))
+            .any(|message| {
+                let content = &message["content"];
+                let texts = content.as_array().into_iter().flatten().map(|block| &block["text"]);
+                texts
+                    .chain([content])
+                    .any(|text| text.as_str().is_some_and(|text| text.contains(words)))
+            })
+    }
+
+    /// What the model was told about its call of the number `call`, counted from 0, once it was told.
+    pub fn told(&self, call: usize) -> Option<Told> {
+        let id = format!("{ID}{call}");
         let seen = self.shared.seen.lock().expect("the request log");
         seen.iter()
             .flat_map(|request| blocks(&request.body, "user"))
@@ -147,7 +166,8 @@ impl Shared {
         );
         let mut body = vec![0; content_length(&mut reader)?];
         reader.read_exact(&mut body)?;
-        let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let body = String::from_utf8_lossy(&body).replace(r"\ud800", HALF_A_PAIR);
+        let body: Value = serde_json::from_str(&body).unwrap_or(Value::Null);
         let (what, answer) = self.answer(&method, &path, &body);
         let streamed = body["stream"] == true && what != What::Other;
         self.seen
@@ -178,36 +198,46 @@ impl Shared {
         if method != "POST" || !route.ends_with("/v1/messages") {
             return (What::Other, json!({"data": [], "has_more": false}));
         }
-        let (what, content, stop) = match self.next_turn(body) {
-            None => (
-                What::Side,
-                json!({"type": "text", "text": "{\"title\": \"errand\"}"}),
-                "end_turn",
-            ),
-            Some(turn) => match self.turns.get(turn) {
-                None => (What::Final, json!({"type": "text", "text": "all done"}), "end_turn"),
-                Some(call) => {
-                    let id = format!("{ID}{turn}");
-                    let call = json!({"type": "tool_use", "id": id, "name": call.name, "input": call.input});
-                    (What::Turn(turn), call, "tool_use")
+        let says = |text: &str| json!([{"type": "text", "text": text}]);
+        let (what, content, stop) = match self.calls_made(body) {
+            None => (What::Side, says("{\"title\": \"errand\"}"), "end_turn"),
+            Some(made) => match self.turn_after(made) {
+                None => (What::Final, says("all done"), "end_turn"),
+                Some((turn, calls)) => {
+                    let calls = (made..).zip(calls).map(|(number, call)| {
+                        json!({"type": "tool_use", "id": format!("{ID}{number}"), "name": call.name, "input": call.input})
+                    });
+                    (What::Turn(turn), calls.collect(), "tool_use")
                 }
             },
         };
         let message = json!({
             "id": "msg_scripted", "type": "message", "role": "assistant", "model": body["model"],
-            "content": [content], "stop_reason": stop, "stop_sequence": null,
+            "content": content, "stop_reason": stop, "stop_sequence": null,
             "usage": {"input_tokens": 9, "output_tokens": 4, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0},
         });
         (what, message)
     }
 
-    /// The turn after the last one in the conversation; `None` for a request that offers no tools.
-    fn next_turn(&self, body: &Value) -> Option<usize> {
+    /// How many calls the conversation holds; `None` for a request that offers no tools.
+    fn calls_made(&self, body: &Value) -> Option<usize> {
         body["tools"].as_array().filter(|tools| !tools.is_empty())?;
         let last = blocks(body, "assistant")
             .filter_map(|block| block["id"].as_str()?.strip_prefix(ID)?.parse::<usize>().ok())
             .max();
-        Some(last.map_or(0, |turn| turn + 1))
+        Some(last.map_or(0, |call| call + 1))
+    }
+
+    /// The turn that begins after so many calls.
+    fn turn_after(&self, made: usize) -> Option<(usize, &[ToolUse])> {
+        let mut before = 0;
+        for (turn, calls) in self.turns.iter().enumerate() {
+            if before == made {
+                return Some((turn, calls));
+            }
+            before += calls.len();
+        }
+        None
     }
 }
 
@@ -229,10 +259,12 @@ fn content_length(reader: &mut impl BufRead) -> std::io::Result<usize> {
 
 /// The content blocks of every message by `role`.
 fn blocks<'a>(body: &'a Value, role: &'a str) -> impl Iterator<Item = &'a Value> {
+    messages(body, role).flat_map(|message| message["content"].as_array().into_iter().flatten())
+}
+
+fn messages<'a>(body: &'a Value, role: &'a str) -> impl Iterator<Item = &'a Value> {
     let messages = body["messages"].as_array().into_iter().flatten();
-    messages
-        .filter(move |message| message["role"] == role)
-        .flat_map(|message| message["content"].as_array().into_iter().flatten())
+    messages.filter(move |message| message["role"] == role)
 }
 
 /// A tool result's content, a string or a list of text blocks, as one text.
@@ -249,36 +281,39 @@ fn text(content: &Value) -> String {
 
 /// A whole message as the server-sent events that stream it.
 fn events(message: &Value) -> String {
-    let block = &message["content"][0];
-    let mut opening = block.clone();
-    let delta = match block["type"] == "tool_use" {
-        true => {
-            opening["input"] = json!({});
-            json!({"type": "input_json_delta", "partial_json": block["input"].to_string()})
-        }
-        false => {
-            opening["text"] = json!("");
-            json!({"type": "text_delta", "text": block["text"]})
-        }
-    };
     let mut start = message.clone();
     start["content"] = json!([]);
     start["stop_reason"] = Value::Null;
     let stop = json!({"stop_reason": message["stop_reason"], "stop_sequence": null});
-    [
-        json!({"type": "message_start", "message": start}),
-        json!({"type": "content_block_start", "index": 0, "content_block": opening}),
-        json!({"type": "content_block_delta", "index": 0, "delta": delta}),
-        json!({"type": "content_block_stop", "index": 0}),
+    let mut events = vec![json!({"type": "message_start", "message": start})];
+    for (index, block) in message["content"].as_array().into_iter().flatten().enumerate() {
+        let mut opening = block.clone();
+        let delta = match block["type"] == "tool_use" {
+            true => {
+                opening["input"] = json!({});
+                let input = block["input"].to_string().replace(HALF_A_PAIR, r"\ud800");
+                json!({"type": "input_json_delta", "partial_json": input})
+            }
+            false => {
+                opening["text"] = json!("");
+                json!({"type": "text_delta", "text": block["text"]})
+            }
+        };
+        events.extend([
+            json!({"type": "content_block_start", "index": index, "content_block": opening}),
+            json!({"type": "content_block_delta", "index": index, "delta": delta}),
+            json!({"type": "content_block_stop", "index": index}),
+        ]);
+    }
+    events.extend([
         json!({"type": "message_delta", "delta": stop, "usage": message["usage"]}),
         json!({"type": "message_stop"}),
-    ]
-    .iter()
-    .map(|event| {
+    ]);
+    let lines = events.iter().map(|event| {
         format!(
             "event: {}\ndata: {event}\n\n",
             event["type"].as_str().unwrap_or_default()
         )
-    })
-    .collect()
+    });
+    lines.collect()
 }

@@ -4,10 +4,13 @@
 
 mod answers;
 mod api;
+mod control;
+mod headless;
 mod host;
 mod marker;
 mod modes;
 mod product;
+mod race;
 mod sandbox;
 mod session;
 mod tui;

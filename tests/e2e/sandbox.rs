@@ -34,7 +34,7 @@ pub struct Sandbox {
 
 impl Sandbox {
     /// Waits for its turn (two sessions run at a time), then lays out the world.
-    pub fn new(calls: Vec<ToolUse>) -> Sandbox {
+    pub fn new(turns: Vec<Vec<ToolUse>>) -> Sandbox {
         let turn = Turn::wait();
         let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let root = tempfile::Builder::new()
@@ -43,7 +43,7 @@ impl Sandbox {
             .expect("a directory for the sandbox");
         let sandbox = Sandbox {
             root,
-            api: Api::start(calls),
+            api: Api::start(turns),
             _turn: turn,
         };
         for directory in ["home/.claude", "project/sub", "tmp", "events", "hooks"] {
@@ -82,6 +82,14 @@ impl Sandbox {
         fs::write(&path, script).expect("a script");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the script's mode");
         path
+    }
+
+    /// Puts a program into the session's PATH.
+    pub fn program(&self, name: &str, script: &str) {
+        let bin = self.home().join(".local/bin");
+        fs::create_dir_all(&bin).expect("the directory for programs");
+        let link = bin.join(name);
+        std::os::unix::fs::symlink(self.executable(name, script), link).expect("the program's link");
     }
 
     /// A hook entry that records what it hears and then runs `program`.
@@ -189,6 +197,15 @@ impl Sandbox {
             output.status
         );
         String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// The record of what Countersign answered, in order.
+    pub fn record(&self) -> Vec<Value> {
+        let lines = self.countersign(&["log", "--json", "--lines", "1000"], "");
+        lines
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a recorded line"))
+            .collect()
     }
 
     /// A report for a failed test: what the API saw, what the hooks heard, what the host logged.

@@ -2,8 +2,10 @@
 //! model makes; then what happened on the screen, to the files, and what the model was told.
 
 use std::fs::{self, File};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The hooks' programs, by event, as words to execute.
 type Hooks = Vec<(&'static str, Vec<String>)>;
 
+/// What a session is asked to do.
+const ERRAND: &str = "please run the errand";
+
 pub struct Session {
     host: Host,
     sandbox: Sandbox,
@@ -27,6 +32,12 @@ pub struct Session {
     settings: Map<String, Value>,
     hooks: Hooks,
     install: Option<Vec<&'static str>>,
+    /// Variables of the session beside the sandbox's own.
+    variables: Vec<(&'static str, String)>,
+    /// `countersign run` starts the host.
+    is_run: bool,
+    /// The messages for the host come from a pipe that the test writes to.
+    is_fed: bool,
 }
 
 /// A call of the Bash tool.
@@ -48,7 +59,12 @@ pub fn write(name: &str) -> ToolUse {
 impl Session {
     /// A session in which the model makes `calls`, one a turn, in the host's manual mode.
     pub fn new(host: Host, calls: impl Into<Vec<ToolUse>>) -> Session {
-        let sandbox = Sandbox::new(calls.into());
+        Session::in_turns(host, calls.into().into_iter().map(|call| vec![call]))
+    }
+
+    /// The same, with the calls of each turn made together.
+    pub fn in_turns(host: Host, turns: impl IntoIterator<Item = Vec<ToolUse>>) -> Session {
+        let sandbox = Sandbox::new(turns.into_iter().collect());
         Session {
             host,
             sandbox,
@@ -56,6 +72,9 @@ impl Session {
             settings: Map::new(),
             hooks: Vec::new(),
             install: None,
+            variables: Vec::new(),
+            is_run: false,
+            is_fed: false,
         }
         .mode("default")
     }
@@ -110,6 +129,46 @@ impl Session {
         )
     }
 
+    /// What the person has set for Countersign.
+    pub fn configured(self, text: &str) -> Session {
+        let dir = self.sandbox.home().join(".config/countersign");
+        fs::create_dir_all(&dir).expect("the configuration's directory");
+        fs::write(dir.join("config.toml"), text).expect("the configuration");
+        self
+    }
+
+    /// One more variable in the environment of a headless session.
+    pub fn variable(mut self, name: &'static str, value: &str) -> Session {
+        self.variables.push((name, value.to_owned()));
+        self
+    }
+
+    /// The host asks `countersign mcp` in a person's place.
+    pub fn asking_mcp(self) -> Session {
+        let config = self.sandbox.countersign(&["mcp", "--config"], "");
+        self.asking_mcp_by(&config)
+    }
+
+    /// The same, with a configuration of the test's own.
+    pub fn asking_mcp_by(mut self, config: &str) -> Session {
+        let tool = "mcp__countersign__permission_prompt";
+        let words = ["--mcp-config", config.trim(), "--permission-prompt-tool", tool];
+        self.args.extend(words.map(str::to_owned));
+        self
+    }
+
+    /// `countersign run` starts the host and answers what it asks.
+    pub fn under_run(mut self) -> Session {
+        self.is_run = true;
+        self
+    }
+
+    /// The same, with messages that the test writes.
+    pub fn under_run_fed(mut self) -> Session {
+        self.is_fed = true;
+        self.under_run()
+    }
+
     /// A file in the project, beside what is committed there.
     pub fn file(self, name: &str) -> Session {
         fs::write(self.sandbox.project().join(name), "here\n").expect("a project file");
@@ -149,40 +208,89 @@ impl Session {
             sandbox: self.sandbox,
             dialogs: Dialogs::default(),
         };
-        terminal.send("please run the errand");
+        terminal.send(ERRAND);
         terminal
     }
 
-    /// Runs `claude -p` to its end.
+    /// Runs the host without a screen to its end, where there is no terminal.
     pub fn headless(mut self) -> Headless {
-        let executable = self.prepare();
+        let words = self.headless_words();
         let root = self.sandbox.root().to_owned();
-        let output = File::create(root.join("output.txt")).expect("a file for the host's output");
-        let mut child = Command::new(&executable)
-            .args(["-p", "please run the errand"])
-            .args(&self.args)
+        let file = |name: &str| File::create(root.join(name)).expect("a file for the host's output");
+        // Away from the terminal that the tests may have been started from.
+        let mut child = Command::new("setsid")
+            .args(&words)
             .current_dir(self.sandbox.project())
             .env_clear()
             .envs(self.sandbox.environment())
+            .envs(self.variables)
             .stdin(Stdio::null())
-            .stdout(output.try_clone().expect("a second handle"))
-            .stderr(output)
+            .stdout(file(OUT))
+            .stderr(file(ERR))
             .spawn()
-            .unwrap_or_else(|error| panic!("{} does not start: {error}", executable.display()));
+            .unwrap_or_else(|error| panic!("this test needs the program `setsid`: {error}"));
         let end = Instant::now() + PATIENCE;
-        while child.try_wait().expect("the host's state").is_none() {
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("the host's state") {
+                break status;
+            }
             if Instant::now() > end {
                 child.kill().ok();
                 child.wait().ok();
-                let output = fs::read_to_string(root.join("output.txt")).unwrap_or_default();
-                panic!(
-                    "`claude -p` did not end\n--- output\n{output}\n{}",
-                    self.sandbox.report()
-                );
+                panic!("{words:?} did not end\n{}", report(&self.sandbox));
             }
             sleep(Duration::from_millis(40));
+        };
+        Headless {
+            sandbox: self.sandbox,
+            status,
         }
-        Headless { sandbox: self.sandbox }
+    }
+
+    /// Starts the host without a screen, on a terminal where a person can be asked.
+    pub fn attended(mut self) -> Attended {
+        let words = self.headless_words();
+        let root = self.sandbox.root().to_owned();
+        let input = root.join(IN);
+        let feed = match self.is_fed {
+            false => {
+                symlink("/dev/null", &input).expect("a link");
+                None
+            }
+            true => {
+                let made = Command::new("mkfifo").arg(&input).status().expect("mkfifo");
+                assert!(made.success(), "mkfifo: {made}");
+                // Open for both, so that neither side waits for the other to open it.
+                let feed = File::options().read(true).write(true).open(&input);
+                Some(feed.expect("the pipe"))
+            }
+        };
+        // The terminal is held open beside the standard streams: without it the terminal would be gone.
+        let script = format!("exec \"$@\" 9>&2 <\"$0/{IN}\" >\"$0/{OUT}\" 2>\"$0/{ERR}\"");
+        let mut args = vec!["-c".to_owned(), script, root.display().to_string()];
+        args.push("env".to_owned());
+        args.extend(self.variables.iter().map(|(name, value)| format!("{name}={value}")));
+        args.extend(words);
+        let tui = Tui::start(&self.sandbox, Path::new("/bin/sh"), &args);
+        Attended {
+            tui,
+            sandbox: self.sandbox,
+            feed,
+        }
+    }
+
+    /// The host as it is started without a screen, with whoever starts it.
+    fn headless_words(&mut self) -> Vec<String> {
+        let executable = self.prepare().display().to_string();
+        let mut words = match (self.is_run, self.is_fed) {
+            (false, _) => vec![executable, "-p".to_owned(), ERRAND.to_owned()],
+            (true, true) => [COUNTERSIGN, "run", "--", &executable].map(str::to_owned).into(),
+            (true, false) => [COUNTERSIGN, "run", "--prompt", ERRAND, "--", &executable]
+                .map(str::to_owned)
+                .into(),
+        };
+        words.append(&mut self.args);
+        words
     }
 
     fn take_hooks(&mut self) -> Map<String, Value> {
@@ -354,9 +462,10 @@ impl Terminal {
     }
 }
 
-/// A finished `claude -p`.
+/// A headless session that has ended.
 pub struct Headless {
     sandbox: Sandbox,
+    status: ExitStatus,
 }
 
 impl Headless {
@@ -364,9 +473,136 @@ impl Headless {
         &self.sandbox
     }
 
-    /// What the model was told about the call of `turn`.
-    pub fn told(&self, turn: usize) -> Told {
-        let told = self.sandbox.api.told(turn);
-        told.unwrap_or_else(|| panic!("the model was never told about call {turn}\n{}", self.sandbox.report()))
+    /// What the model was told about its call of this number.
+    pub fn told(&self, call: usize) -> Told {
+        let told = self.sandbox.api.told(call);
+        told.unwrap_or_else(|| panic!("the model was never told about call {call}\n{}", report(&self.sandbox)))
     }
+
+    pub fn status(&self) -> ExitStatus {
+        self.status
+    }
+
+    /// What was written to standard output.
+    pub fn out(&self) -> String {
+        written(&self.sandbox, OUT)
+    }
+
+    /// What was written to standard error.
+    pub fn err(&self) -> String {
+        written(&self.sandbox, ERR)
+    }
+}
+
+/// A headless session on a terminal. No key is pressed unless a test says so.
+pub struct Attended {
+    tui: Tui,
+    sandbox: Sandbox,
+    feed: Option<File>,
+}
+
+impl Attended {
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    /// Writes a line to the host's messages.
+    pub fn feed(&mut self, line: &str) {
+        let feed = self.feed.as_mut().expect("a session that is fed");
+        writeln!(feed, "{line}").expect("the pipe takes it");
+    }
+
+    /// Sends what the host is asked to do as a message.
+    pub fn feed_errand(&mut self) {
+        let message = json!({"type": "user", "message": {"role": "user", "content": ERRAND}});
+        self.feed(&message.to_string());
+    }
+
+    /// There are no more messages.
+    pub fn feed_ends(&mut self) {
+        self.feed = None;
+    }
+
+    /// Waits until the screen shows `words`.
+    pub fn shows(&self, words: &str) {
+        self.wait_for(&format!("the screen shows `{words}`"), |screen| {
+            screen.contains(words).then_some(())
+        });
+    }
+
+    /// Types a line at the prompt that stands on the screen, and clears the screen for the next.
+    pub fn types(&self, line: &str) {
+        self.wait_for("a prompt stands at the end of the screen", |screen| {
+            screen.trim_end().ends_with('>').then_some(())
+        });
+        self.tui.clear();
+        self.tui.type_text(line);
+        self.tui.press(&["Enter"]);
+    }
+
+    pub fn press(&self, key: &str) {
+        self.tui.press(&[key]);
+    }
+
+    /// Waits until the model is told about its call of this number.
+    pub fn told(&self, call: usize) -> Told {
+        self.wait_for(&format!("the model is told about call {call}"), |_| {
+            self.sandbox.api.told(call)
+        })
+    }
+
+    /// Waits until the process on the terminal has ended; gives its exit status.
+    pub fn ended(&self) -> String {
+        self.wait_for("the process ends", |_| self.tui.exit_status())
+    }
+
+    /// The process that was started on the terminal.
+    pub fn process(&self) -> u32 {
+        self.tui.process()
+    }
+
+    /// What was written to standard output.
+    pub fn out(&self) -> String {
+        written(&self.sandbox, OUT)
+    }
+
+    /// What was written to standard error.
+    pub fn err(&self) -> String {
+        written(&self.sandbox, ERR)
+    }
+
+    /// Waits until `seen` gives something, or fails once the process has ended and it still does not.
+    pub fn wait_for<T>(&self, what: &str, mut seen: impl FnMut(&str) -> Option<T>) -> T {
+        let mut has_ended = false;
+        let found = self.tui.watch(PATIENCE, |screen| match seen(screen) {
+            None if has_ended => Some(None),
+            found => {
+                has_ended = screen.contains("Pane is dead");
+                found.map(Some)
+            }
+        });
+        found.flatten().unwrap_or_else(|| {
+            let screen = self.tui.screen();
+            panic!(
+                "not so: {what}\n--- screen\n{}\n{}",
+                screen.trim_end(),
+                report(&self.sandbox)
+            )
+        })
+    }
+}
+
+/// The files of a headless session's standard streams, in the sandbox.
+const IN: &str = "in";
+const OUT: &str = "out.txt";
+const ERR: &str = "err.txt";
+
+fn written(sandbox: &Sandbox, file: &str) -> String {
+    let bytes = fs::read(sandbox.root().join(file)).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn report(sandbox: &Sandbox) -> String {
+    let (out, err) = (written(sandbox, OUT), written(sandbox, ERR));
+    format!("--- output\n{out}\n--- errors\n{err}\n{}", sandbox.report())
 }

@@ -71,6 +71,24 @@ impl Tui {
         self.ask(&["send-keys", "-t", "host", "-l", text]);
     }
 
+    /// Forgets what the screen shows.
+    pub fn clear(&self) {
+        self.ask(&["send-keys", "-t", "host", "-R", ";", "clear-history", "-t", "host"]);
+    }
+
+    /// The process that was started on the terminal.
+    pub fn process(&self) -> u32 {
+        let pid = self.ask(&["list-panes", "-t", "host", "-F", "#{pane_pid}"]);
+        pid.trim().parse().expect("the process of the terminal")
+    }
+
+    /// The exit status of the program, or the name of the signal that ended it, once it has ended.
+    pub fn exit_status(&self) -> Option<String> {
+        let format = "#{pane_dead} #{pane_dead_status}#{pane_dead_signal}";
+        let status = self.ask(&["list-panes", "-t", "host", "-F", format]);
+        status.trim().strip_prefix("1 ").map(str::to_owned)
+    }
+
     /// Looks at the screen until `seen` gives something, or the time is over.
     pub fn watch<T>(&self, limit: Duration, mut seen: impl FnMut(&str) -> Option<T>) -> Option<T> {
         let end = Instant::now() + limit;

@@ -38,8 +38,8 @@ fn decisions(program: &Program) -> Vec<[String; 3]> {
     let recorded = program
         .recorded()
         .into_iter()
-        .filter(|line| line.event == "can_use_tool");
-    recorded.map(|line| [line.action, line.by, line.reason]).collect()
+        .filter(|[event, ..]| event == "can_use_tool");
+    recorded.map(|[_, action, by, reason]| [action, by, reason]).collect()
 }
 
 fn shows(tui: &crate::tui::Tui, program: &Program, words: &str) {

@@ -32,7 +32,7 @@ pub struct Program {
 impl Program {
     /// A program of the repository, and the calls that the scripted model makes, one a turn.
     pub fn new(language: Language, source: &str, arguments: &[&str], calls: Vec<ToolUse>) -> Program {
-        let sandbox = Sandbox::new(calls);
+        let sandbox = Sandbox::new(calls.into_iter().map(|call| vec![call]).collect());
         let bin = sandbox.home().join(".local/bin");
         fs::create_dir_all(&bin).expect("a directory on PATH");
         symlink(COUNTERSIGN, bin.join("countersign")).expect("countersign on PATH");
@@ -86,30 +86,13 @@ impl Program {
         Tui::start(&self.sandbox, Path::new("/usr/bin/env"), &self.words)
     }
 
-    /// What `countersign` has recorded: for each line its event, tool, action, reason and by whom.
-    pub fn recorded(&self) -> Vec<Recorded> {
-        let log = self.sandbox.countersign(&["log", "--json", "-n", "1000"], "");
+    /// What is recorded: for each line its event, what was answered, by whom, and the reason of a denial.
+    pub fn recorded(&self) -> Vec<[String; 4]> {
         let text = |line: &Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
-        let lines = log
-            .lines()
-            .map(|line| serde_json::from_str(line).expect("a line of JSON"));
-        lines
-            .map(|line: Value| Recorded {
-                event: text(&line, "event"),
-                action: text(&line, "action"),
-                reason: text(&line, "reason"),
-                by: text(&line, "by"),
-            })
-            .collect()
+        let lines = self.sandbox.record();
+        let keys = ["event", "action", "by", "reason"];
+        lines.iter().map(|line| keys.map(|key| text(line, key))).collect()
     }
-}
-
-#[derive(Debug)]
-pub struct Recorded {
-    pub event: String,
-    pub action: String,
-    pub reason: String,
-    pub by: String,
 }
 
 /// Looks until `seen` gives something, or the time is over.
