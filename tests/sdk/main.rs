@@ -1,10 +1,12 @@
 //! Countersign with other people's programs: the example agents on the real Agent SDKs, each with the claude that it
-//! carries, against a scripted model; and `countersign mcp` with the official MCP clients. The packages are fetched once,
+//! carries, against a scripted model; the commands of docs/headless.md on that claude; and `countersign mcp` with the
+//! official MCP clients. The packages are fetched once,
 //! into a cache outside the repository. These tests need `node`, `npm`, `python3` with pip, `tmux` and `git`; a missing
 //! one fails with its name.
 
 mod agents;
 mod clients;
+mod headless;
 mod packages;
 mod program;
 

@@ -32,10 +32,7 @@ pub struct Program {
 impl Program {
     /// A program of the repository, and the calls that the scripted model makes, one a turn.
     pub fn new(language: Language, source: &str, arguments: &[&str], calls: Vec<ToolUse>) -> Program {
-        let sandbox = Sandbox::new(calls.into_iter().map(|call| vec![call]).collect());
-        let bin = sandbox.home().join(".local/bin");
-        fs::create_dir_all(&bin).expect("a directory on PATH");
-        symlink(COUNTERSIGN, bin.join("countersign")).expect("countersign on PATH");
+        let sandbox = sandbox(calls);
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
         let place = sandbox.root().join("program");
         fs::create_dir(&place).expect("the program's directory");
@@ -53,6 +50,15 @@ impl Program {
         };
         words.push(file.display().to_string());
         words.extend(arguments.iter().map(|&argument| argument.to_owned()));
+        Program { sandbox, words }
+    }
+
+    /// A script for the shell, which has `claude` on its PATH.
+    pub fn script(text: &str, calls: Vec<ToolUse>) -> Program {
+        let sandbox = sandbox(calls);
+        let claude = packages::for_node().join("@anthropic-ai/claude-agent-sdk-linux-x64/claude");
+        symlink(claude, sandbox.home().join(".local/bin/claude")).expect("claude on PATH");
+        let words = ["sh", "-c", text].map(str::to_owned).into();
         Program { sandbox, words }
     }
 
@@ -93,6 +99,15 @@ impl Program {
         let keys = ["event", "action", "by", "reason"];
         lines.iter().map(|line| keys.map(|key| text(line, key))).collect()
     }
+}
+
+/// With `countersign` on PATH.
+fn sandbox(calls: Vec<ToolUse>) -> Sandbox {
+    let sandbox = Sandbox::new(calls.into_iter().map(|call| vec![call]).collect());
+    let bin = sandbox.home().join(".local/bin");
+    fs::create_dir_all(&bin).expect("a directory on PATH");
+    symlink(COUNTERSIGN, bin.join("countersign")).expect("countersign on PATH");
+    sandbox
 }
 
 /// Looks until `seen` gives something, or the time is over.
