@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use countersign::call::Call;
 use countersign::facts::Facts;
-use countersign::policy::{Policy, Wiring};
+use countersign::pause::Pause;
+use countersign::policy::{Circumstances, Policy, Wiring};
 use countersign::shell::MAX_BYTES;
 use countersign::wire::EventKind;
 use countersign::wire::event::classify_event;
@@ -107,6 +108,7 @@ fn timed(call: &Call, policy: &Policy, facts: &Facts) -> Duration {
         &assessment,
         Wiring::default(),
         policy,
+        &Circumstances::live(Pause::On),
         facts,
     );
     let took = start.elapsed();

@@ -4,9 +4,9 @@ use std::error::Error;
 use countersign::decision::Decision;
 use countersign::facts::Facts;
 use countersign::judge::judge;
-use countersign::policy::{Wiring, config};
+use countersign::policy::{Circumstances, Wiring, config};
 use countersign::wire::{EventKind, request};
-use countersign::{own_files, report};
+use countersign::{own_files, pause, report};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -20,7 +20,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         // The request that `countersign decide` takes, in the spelling of any SDK.
         let asked = json!({"tool_name": "Bash", "input": {"command": command}, "cwd": project});
         let request = request::read(asked.to_string().as_bytes())?;
-        let judged = judge(EventKind::CanUseTool, &request.call, Wiring::default(), &policy, &facts);
+        // Whether all is frozen, what the clock says, and where rate limits are counted: anew for each call.
+        let now = Circumstances::live(pause::now());
+        let judged = judge(
+            EventKind::CanUseTool,
+            &request.call,
+            Wiring::default(),
+            &policy,
+            &now,
+            &facts,
+        );
 
         println!("{command}");
         println!("  {}: {}", judged.ruling.tier, report::summary(&judged.assessment));

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::value::RawValue;
 
-use crate::decision::Decision;
+use crate::decision::{Answer, Decision};
 use crate::judge::Judgement;
 use crate::wire::request::Request;
 
@@ -34,7 +34,11 @@ pub struct Card<'a> {
 /// What came of asking.
 #[derive(Debug)]
 pub enum Reply {
-    Decided(Decision),
+    Decided {
+        decision: Decision,
+        /// What was answered, and when.
+        answer: Answer,
+    },
     /// The person wants this input instead; it has yet to be judged and confirmed.
     Edited(Box<RawValue>),
     /// The turn ends, and the agent is told these words.
@@ -49,6 +53,9 @@ pub enum Reply {
 
 /// Puts a card to a person.
 pub trait Approver: Sync {
+    /// Whether somebody can be asked at all, as far as that is known before.
+    fn is_there(&self) -> bool;
+
     /// Waits for an answer until the card's time has passed or `withdrawal` comes.
     fn ask(&self, card: &Card, withdrawal: &Withdrawal) -> Reply;
 }

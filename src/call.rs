@@ -26,15 +26,38 @@ pub struct Call {
     /// The directory that relative paths are read against, absolute; `None` where the face carries none.
     pub cwd: Option<PathBuf>,
     pub session: Option<String>,
-    /// The subagent that asks, if one does.
-    pub agent: Option<String>,
+    /// Who asks.
+    pub agent: Agent,
     pub mode: Mode,
 }
 
 impl Call {
-    /// What an answer is bound to: SHA-256 of the tool's name, a zero byte and the input as received, in hexadecimal.
+    /// What an answer to this call must name: SHA-256 of the tool's name, a zero byte and the input as received, as 64
+    /// hexadecimal digits.
     pub fn digest(&self) -> String {
         sha256(&[self.tool.as_bytes(), b"\0", self.raw_input.get().as_bytes()])
+    }
+}
+
+/// Who asks within a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Agent {
+    /// The session's own loop.
+    Main,
+    /// A subagent, and the type that it was started as, where that is known.
+    Sub { id: String, kind: Option<String> },
+    /// The face does not say.
+    #[default]
+    Unknown,
+}
+
+impl Agent {
+    /// The id of a subagent.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Agent::Sub { id, .. } => Some(id),
+            Agent::Main | Agent::Unknown => None,
+        }
     }
 }
 

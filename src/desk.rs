@@ -2,20 +2,20 @@
 //! has set for calls that nobody answers. The prompt tool, the control protocol and the SDKs all bring theirs here.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use crate::approver::{Approver, Card, Reply, Withdrawal};
 use crate::audit::entry::{Action, Answered, Entry};
 use crate::audit::{self, Masker};
 use crate::call::Input;
-use crate::decision::{Allow, Decision, Deny, Reason};
+use crate::decision::{Allow, Asked, Decision, Deny, Hold, Reason};
 use crate::effect::Tier;
 use crate::facts::Facts;
 use crate::judge::{self, Judgement};
 use crate::own_files;
 use crate::pause::{self, Length, Pause};
 use crate::policy::config::{self, Config, Unanswered};
-use crate::policy::{By, Wiring};
+use crate::policy::{By, Circumstances, Wiring};
 use crate::presence::Presence;
 use crate::report;
 use crate::wire::EventKind;
@@ -59,12 +59,16 @@ impl Desk<'_> {
         let mut edited = false;
         let mut sought = self.presence.is_none();
         let mut handed_on = false;
-        if is_off() {
-            return Settled::Undecided("Countersign is switched off; `countersign on` switches it on.".into());
-        }
         loop {
-            let mut bench = self.judged(&request);
+            let pause = pause::now();
+            if matches!(pause, Pause::Off { .. } | Pause::Unreadable(_)) {
+                return Settled::Undecided("Countersign is switched off; `countersign on` switches it on.".into());
+            }
+            let mut bench = self.judged(&request, pause);
             let ruling = &mut bench.judgement.ruling;
+            if matches!(ruling.by, By::Frozen(_)) {
+                return bench.settle(&request, begun);
+            }
             if request.is_for_screen() {
                 ruling.decision = deny(
                     Reason::UndoneByHost,
@@ -85,23 +89,32 @@ impl Desk<'_> {
                 request.call.cwd = self.handed_on(&request, withdrawal);
                 handed_on = request.call.cwd.is_some();
                 if handed_on {
+                    bench.judgement.ruling.give_back();
                     continue;
                 }
             }
-            match self.ask(&request, &bench, edited, begun, withdrawal) {
+            let asked = Asked {
+                digest: request.call.digest(),
+                tool_use_id: request.tool_use_id.clone(),
+                at: Instant::now(),
+                within: bench.wait(),
+            };
+            match self.ask(&request, &bench, edited, &asked, withdrawal) {
                 Reply::Edited(raw) => match Input::read(&request.call.tool, &raw) {
                     Ok(input) => {
                         (request.call.input, request.call.raw_input) = (input, raw);
+                        bench.judgement.ruling.give_back();
                         edited = true;
                     }
                     Err(why) => return bench.unanswered(&request, begun, Reason::Policy, &why),
                 },
-                Reply::Decided(Decision::Allow(Allow::Run(mut run))) => {
-                    run.input = edited.then(|| request.call.raw_input.clone());
-                    bench.decide(Decision::Allow(Allow::Run(run)), By::Person);
-                    return bench.settle(&request, begun);
-                }
-                Reply::Decided(decision) => {
+                Reply::Decided { mut decision, answer } => {
+                    if let Err(void) = answer.counts(&asked) {
+                        return bench.unanswered(&request, begun, Reason::Timeout, &void.to_string());
+                    }
+                    if let Decision::Allow(Allow::Run(run)) = &mut decision {
+                        run.input = edited.then(|| request.call.raw_input.clone());
+                    }
                     bench.decide(decision, By::Person);
                     return bench.settle(&request, begun);
                 }
@@ -113,14 +126,16 @@ impl Desk<'_> {
                     };
                 }
                 Reply::Unanswered => {
-                    let why = format!("nobody answered within {}", Length(bench.config.headless.wait));
+                    let why = format!("nobody answered within {}", Length(asked.within));
                     return bench.unanswered(&request, begun, Reason::Timeout, &why);
                 }
                 Reply::Absent(why) => {
-                    return bench.unanswered(&request, begun, Reason::Policy, &format!("nobody can be asked: {why}"));
+                    let reason = bench.judgement.ruling.by.reason().unwrap_or(Reason::Policy);
+                    return bench.unanswered(&request, begun, reason, &format!("nobody can be asked: {why}"));
                 }
                 Reply::Withdrawn => {
                     bench.decide(Decision::None, By::Withdrawn);
+                    bench.judgement.ruling.give_back();
                     bench.record(&request, begun, Action::None);
                     return Settled::Withdrawn;
                 }
@@ -140,7 +155,7 @@ impl Desk<'_> {
     }
 
     /// What policy makes of it, by the configuration as it is now.
-    fn judged(&self, request: &Request) -> Bench {
+    fn judged(&self, request: &Request, pause: Pause) -> Bench {
         let facts = self.facts();
         let file = own_files::config_file();
         let (config, invalid) = match config::effective(file.as_deref(), &facts.project) {
@@ -148,9 +163,22 @@ impl Desk<'_> {
             Err(invalid) => (Config::default(), Some(invalid)),
         };
         let event = EventKind::CanUseTool;
-        let mut judgement = judge::judge(event, &request.call, Wiring::default(), &config.policy, &facts);
+        let circumstances = Circumstances {
+            attended: !config.headless.wait.is_zero() && self.approver.is_there(),
+            ..Circumstances::live(pause)
+        };
+        let mut judgement = judge::judge(
+            event,
+            &request.call,
+            Wiring::default(),
+            &config.policy,
+            &circumstances,
+            &facts,
+        );
         if let Some(invalid) = invalid {
             judgement.ruling.withdraw(event, &invalid);
+        }
+        if judgement.ruling.by.must_be_told() {
             diagnose(&judgement.ruling.by.to_string());
         }
         Bench {
@@ -175,12 +203,11 @@ impl Desk<'_> {
         }
     }
 
-    fn ask(&self, request: &Request, bench: &Bench, edited: bool, begun: Instant, withdrawal: &Withdrawal) -> Reply {
+    fn ask(&self, request: &Request, bench: &Bench, edited: bool, asked: &Asked, withdrawal: &Withdrawal) -> Reply {
         if withdrawal.is_withdrawn() {
             return Reply::Withdrawn;
         }
-        let wait = bench.config.headless.wait;
-        if wait.is_zero() {
+        if asked.within.is_zero() {
             return Reply::Absent("`headless.wait` is 0".into());
         }
         // Nothing critical is remembered.
@@ -194,7 +221,7 @@ impl Desk<'_> {
             edited,
             suggestions: &suggestions,
             can_say_instead: self.can_say_instead,
-            until: begun + wait,
+            until: asked.at + asked.within,
         };
         self.approver.ask(&card, withdrawal)
     }
@@ -213,11 +240,22 @@ impl Bench {
         self.judgement.ruling.by = by;
     }
 
+    /// How long a person is waited for.
+    fn wait(&self) -> Duration {
+        match &self.judgement.ruling.decision {
+            Decision::Hold(Hold {
+                timeout: Some(timeout), ..
+            }) => *timeout,
+            _ => self.config.headless.wait,
+        }
+    }
+
     /// Nobody decided, for this reason.
     fn unanswered(&mut self, request: &Request, begun: Instant, reason: Reason, why: &str) -> Settled {
         let interrupt = match self.config.headless.unanswered {
             Unanswered::None => {
                 self.decide(Decision::None, By::Unanswered(why.to_owned()));
+                self.judgement.ruling.give_back();
                 self.record(request, begun, Action::None);
                 return Settled::Undecided(format!("It needs a person, and {why}."));
             }
@@ -243,6 +281,13 @@ impl Bench {
     }
 
     fn settle(&mut self, request: &Request, begun: Instant) -> Settled {
+        // Everything may have been frozen while a person was asked.
+        if let (Decision::Allow(_), Pause::Frozen(freeze)) = (&self.judgement.ruling.decision, pause::now()) {
+            self.decide(Decision::Deny(Deny::frozen()), By::Frozen(freeze.to_string()));
+        }
+        if !matches!(self.judgement.ruling.decision, Decision::Allow(_)) {
+            self.judgement.ruling.give_back();
+        }
         let Some(result) = permission_result(Some(&request.call), &self.judgement.ruling.decision) else {
             self.record(request, begun, Action::None);
             return Settled::Undecided("The answer does not fit the call, or the host would refuse it.".into());
@@ -265,10 +310,6 @@ impl Bench {
         }
         record(&entry);
     }
-}
-
-fn is_off() -> bool {
-    pause::file().is_some_and(|file| pause::read(&file, SystemTime::now()) != Pause::On)
 }
 
 /// The answer to a request that cannot be read: a denial that says so.

@@ -8,7 +8,7 @@ use crate::catalog::environment::{self, EnvRisk};
 use crate::decision::{Allow, Decision};
 use crate::effect::{Assessment, Step};
 use crate::facts::Facts;
-use crate::policy::{self, By, Policy, Ruling, Wiring, host_rules};
+use crate::policy::{self, By, Circumstances, Policy, Ruling, Wiring, host_rules};
 use crate::shell::Value;
 use crate::wire::EventKind;
 
@@ -26,15 +26,27 @@ pub struct Judgement {
 ///
 /// Nor is anything while the project's settings of the host set a variable that programs obey: HOME or PATH of this very
 /// process may then be the project's.
-pub fn judge(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
+///
+/// Rate limits are counted last, so that only what is let through or put to a person takes a token: a face gives it back
+/// with [`Ruling::give_back`] when the person denies the call, or it does not run for another reason.
+pub fn judge(
+    event: EventKind,
+    call: &Call,
+    wiring: Wiring,
+    policy: &Policy,
+    circumstances: &Circumstances,
+    facts: &Facts,
+) -> Judgement {
     let assessment = assess::assess(call, facts);
-    let mut ruling = policy::decide(event, call, &assessment, wiring, policy, facts);
+    let mut ruling = policy::decide(event, call, &assessment, wiring, policy, circumstances, facts);
     if let Decision::Allow(_) = ruling.decision
         && let Some(by) = held_back(call, &assessment, facts)
     {
         ruling.decision = Decision::None;
         ruling.by = by;
+        ruling.counts = false;
     }
+    ruling.count(call, &policy.limits, circumstances);
     if let Decision::Allow(Allow::Run(run)) = &mut ruling.decision {
         run.why = match &ruling.by {
             By::Rule(_) => ruling.by.to_string(),

@@ -3,12 +3,15 @@
 //! The XDG base directories where the system has them. macOS has neither a state nor a runtime directory: state then
 //! lives in `~/Library/Application Support/countersign`, and so do the locks.
 
-use std::fs;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use directories::ProjectDirs;
+use rustix::fs::OFlags;
 
 /// `~/.config/countersign/config.toml`, by `XDG_CONFIG_HOME`. `None` where no home is known.
 pub fn config_file() -> Option<PathBuf> {
@@ -59,6 +62,70 @@ pub fn private_dir(dir: &Path) -> io::Result<()> {
 /// Whether an error says that a file is not there, or cannot be.
 pub fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Opens a file of ours: a regular one of this user, and no link to another.
+///
+/// # Errors
+/// Those of the file system, with the file's name; it is none of that.
+pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    Ok(opened(path, options)?.0)
+}
+
+fn opened(path: &Path, options: &mut OpenOptions) -> io::Result<(File, Metadata)> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let options = options.read(true).custom_flags(flags.bits().cast_signed());
+    let file = options.open(path).map_err(|error| match error.raw_os_error() {
+        Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => refused(path, "is a symbolic link"),
+        _ => named(path)(error),
+    })?;
+    let metadata = file.metadata().map_err(named(path))?;
+    if !metadata.is_file() {
+        return Err(refused(path, "is no regular file"));
+    }
+    if metadata.uid() != own_uid() {
+        return Err(refused(path, "belongs to another user"));
+    }
+    Ok((file, metadata))
+}
+
+/// Opens such a file to write to, sees to it that nobody else reads it, and tells how long it is, in bytes.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_private(path: &Path, options: &mut OpenOptions) -> io::Result<(File, u64)> {
+    let (file, metadata) = opened(path, options.mode(0o600))?;
+    if metadata.mode() & 0o077 != 0 {
+        let private = fs::Permissions::from_mode(0o600);
+        file.set_permissions(private).map_err(named(path))?;
+    }
+    Ok((file, metadata.len()))
+}
+
+fn refused(path: &Path, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, format!("{} {why}", path.display()))
+}
+
+/// Puts the file's name before an error.
+pub fn named(path: &Path) -> impl Fn(io::Error) -> io::Error {
+    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// Waits for the lock, at most so long. The kernel drops it when the file is closed, however its holder ends.
+///
+/// # Errors
+/// Those of the file system.
+pub fn has_lock(file: &File, wait: Duration) -> io::Result<bool> {
+    const BETWEEN_TRIES: Duration = Duration::from_micros(500);
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if start.elapsed() >= wait => return Ok(false),
+            Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_TRIES),
+        }
+    }
 }
 
 /// The user that this process acts as.

@@ -82,7 +82,7 @@ impl Session {
     }
 
     fn pause_file(&self) -> PathBuf {
-        self.home.path().join(".local/state/countersign/off")
+        self.home.path().join(".local/state/countersign/switches/off")
     }
 
     fn command(&self) -> Command {
@@ -457,6 +457,78 @@ fn without_a_home_calls_are_still_answered() {
         .write_all(&session.input)
         .expect("an event");
     Answer::of(child.wait_with_output().expect("the hook ends")).is(ALLOW);
+}
+
+const FROZEN: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"deny\",\"message\":\"[countersign:frozen] The person has frozen this session: no call is allowed for now.\",\"interrupt\":true}}}\n";
+const FROZEN_TOOL_USE: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"[countersign:frozen] The person has frozen this session: no call is allowed for now.\"}}\n";
+
+#[test]
+fn while_it_is_frozen_every_call_is_denied_and_thaw_ends_that() {
+    let session = Session::new().arguments("off");
+    session.run();
+    let session = session.arguments("freeze --reason leak");
+    let frozen = session.run();
+    assert!(frozen.stdout.contains("denies every call"), "{}", frozen.stdout);
+    let session = session.arguments("hook").permission_request(HARMLESS);
+    session.run().is(FROZEN).saying(": leak; `countersign thaw` ends that");
+    let session = session.arguments("hook --early").pre_tool_use(HARMLESS);
+    session.run().is(FROZEN_TOOL_USE).saying("frozen since");
+    let session = session
+        .config("preset = 5")
+        .arguments("hook")
+        .permission_request(HARMFUL);
+    session.run().is(FROZEN).saying("leak");
+    let mut session = session.config("[[rule]]\ntool = \"Bash\"\naction = \"deny\"\n");
+    session.run().is(FROZEN).saying("leak");
+    for (arguments, input, answer) in [
+        ("hook", "no event", FROZEN),
+        (
+            "hook",
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#,
+            FROZEN_TOOL_USE,
+        ),
+        ("hook --guard low", "", FROZEN_TOOL_USE),
+        ("hook --no-such", "", FROZEN),
+        (
+            "hook",
+            r#"{"hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[]}}"#,
+            FROZEN,
+        ),
+    ] {
+        session = session.arguments(arguments).input(input);
+        session.run().is(answer);
+    }
+    session = session.arguments("hook --deadline 1");
+    let late = session.start();
+    Answer::of(late.wait_with_output().expect("the hook ends"))
+        .is(FROZEN)
+        .saying("the event is empty");
+    let mut never_told = session.start();
+    let stdin = never_told.stdin.take();
+    Answer::of(never_told.wait_with_output().expect("the hook ends"))
+        .is(FROZEN)
+        .saying("within 1 s");
+    drop(stdin);
+    session = session.arguments("thaw");
+    let thawed = session.run();
+    assert!(
+        thawed.stdout.contains("it was frozen since") && thawed.stdout.contains("It is switched off"),
+        "{}",
+        thawed.stdout
+    );
+    session = session.arguments("hook").permission_request(HARMLESS);
+    session.run().is(EMPTY).saying("switched off");
+}
+
+#[test]
+fn a_freeze_that_cannot_be_read_holds() {
+    for file in ["switches", "switches/frozen"] {
+        let session = Session::new().permission_request(HARMLESS);
+        let path = session.home.path().join(".local/state/countersign").join(file);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        fs::write(path, "soon").expect("a file");
+        session.run().is(FROZEN).saying("frozen, as it seems");
+    }
 }
 
 /// Starts a hook, lets `interfere` do its worst after `delay`, and says what came out: nothing or one whole object.

@@ -15,7 +15,7 @@ use countersign::decision::{Allow, Decision, Run};
 use countersign::effect::{Assessment, Tier};
 use countersign::facts::Facts;
 use countersign::judge::Judgement;
-use countersign::policy::{By, Policy, Ruling, Wiring};
+use countersign::policy::{By, Circumstances, Policy, Ruling, Wiring};
 use countersign::wire::EventKind;
 use countersign::wire::once::Once;
 use rustix::fs::{OFlags, fcntl_setfl};
@@ -26,7 +26,7 @@ const ALLOW: &str =
 const BLOCK: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\"}}\n";
 const EMPTY: &str = "{}\n";
 
-fn allows(_: EventKind, _: &Call, _: Wiring, _: &Policy, _: &Facts) -> Judgement {
+fn allows(_: EventKind, _: &Call, _: Wiring, _: &Policy, _: &Circumstances, _: &Facts) -> Judgement {
     Judgement {
         assessment: Assessment {
             steps: Vec::new(),
@@ -41,22 +41,38 @@ fn allows(_: EventKind, _: &Call, _: Wiring, _: &Policy, _: &Facts) -> Judgement
             tier: Tier::Safe,
             proven: true,
             rated: Vec::new(),
+            counts: false,
+            token: None,
         },
     }
 }
 
-fn panics(_: EventKind, call: &Call, _: Wiring, _: &Policy, _: &Facts) -> Judgement {
+fn panics(_: EventKind, call: &Call, _: Wiring, _: &Policy, _: &Circumstances, _: &Facts) -> Judgement {
     panic!("cannot judge\n\u{1b}[31m {}", call.tool)
 }
 
-fn takes_half_a_second(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
+fn takes_half_a_second(
+    event: EventKind,
+    call: &Call,
+    wiring: Wiring,
+    policy: &Policy,
+    now: &Circumstances,
+    facts: &Facts,
+) -> Judgement {
     thread::sleep(Duration::from_millis(500));
-    allows(event, call, wiring, policy, facts)
+    allows(event, call, wiring, policy, now, facts)
 }
 
-fn takes_five_seconds(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
+fn takes_five_seconds(
+    event: EventKind,
+    call: &Call,
+    wiring: Wiring,
+    policy: &Policy,
+    now: &Circumstances,
+    facts: &Facts,
+) -> Judgement {
     thread::sleep(Duration::from_secs(5));
-    allows(event, call, wiring, policy, facts)
+    allows(event, call, wiring, policy, now, facts)
 }
 
 fn takes_a_second_and_a_half(
@@ -64,13 +80,21 @@ fn takes_a_second_and_a_half(
     call: &Call,
     wiring: Wiring,
     policy: &Policy,
+    now: &Circumstances,
     facts: &Facts,
 ) -> Judgement {
     thread::sleep(Duration::from_millis(1500));
-    allows(event, call, wiring, policy, facts)
+    allows(event, call, wiring, policy, now, facts)
 }
 
-fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring, policy: &Policy, facts: &Facts) -> Judgement {
+fn overflows_its_stack(
+    event: EventKind,
+    call: &Call,
+    wiring: Wiring,
+    policy: &Policy,
+    now: &Circumstances,
+    facts: &Facts,
+) -> Judgement {
     fn deeper(level: u64) -> u64 {
         let room = std::hint::black_box([level; 64]);
         if room[63] == u64::MAX {
@@ -80,7 +104,7 @@ fn overflows_its_stack(event: EventKind, call: &Call, wiring: Wiring, policy: &P
         }
     }
     std::hint::black_box(deeper(0));
-    allows(event, call, wiring, policy, facts)
+    allows(event, call, wiring, policy, now, facts)
 }
 
 /// What comes after the answer never ends.

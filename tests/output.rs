@@ -1,7 +1,7 @@
 //! Every answer, byte for byte, and held against what the host was seen to accept.
 
-use countersign::call::{Call, Input, Mode};
-use countersign::decision::{Allow, Decision, Deny, NextMode, Reason, Run};
+use countersign::call::{Agent, Call, Input, Mode};
+use countersign::decision::{Allow, Decision, Deny, Hold, NextMode, Reason, Run};
 use countersign::questions::{Answer, Answers};
 use countersign::wire::EventKind::{self, CanUseTool, PermissionRequest, PreToolUse};
 use countersign::wire::output::{MAX_TOLD, NoDecision, output, permission_result};
@@ -29,7 +29,7 @@ fn call(tool: &str, input: &str) -> Call {
         suggestions: vec![raw(RULE), raw(MODE)],
         cwd: None,
         session: None,
-        agent: None,
+        agent: Agent::Main,
         mode: Mode::Default,
     }
 }
@@ -51,6 +51,13 @@ fn deny(message: &str, interrupt: bool) -> Decision {
         reason: Reason::Policy,
         message: message.into(),
         interrupt,
+    })
+}
+
+fn hold(reason: &str) -> Decision {
+    Decision::Hold(Hold {
+        reason: reason.into(),
+        timeout: None,
     })
 }
 
@@ -251,7 +258,7 @@ fn every_reason_has_its_code_and_words() {
 
 #[test]
 fn no_decision_is_the_block_or_empty_as_the_person_wants() {
-    for decision in [Decision::None, Decision::Ask("why".into())] {
+    for decision in [Decision::None, Decision::Ask("why".into()), hold("why")] {
         let none = |no_decision| output(PermissionRequest, Some(&bash()), &decision, no_decision);
         assert_eq!(none(NoDecision::Block), BLOCK);
         assert_eq!(none(NoDecision::Empty), "{}");
@@ -266,16 +273,24 @@ fn stepping_aside_is_an_empty_object_for_every_event() {
 }
 
 #[test]
-fn without_a_call_there_is_nothing_to_decide() {
-    for decision in [
-        allow(run()),
-        deny("x", false),
-        Decision::Ask("x".into()),
-        Decision::None,
-    ] {
+fn without_a_call_there_is_nothing_to_allow_or_to_ask_about() {
+    for decision in [allow(run()), Decision::Ask("x".into()), Decision::None] {
         assert_eq!(output(PermissionRequest, None, &decision, NoDecision::Block), BLOCK);
         assert_eq!(output(PreToolUse, None, &decision, NoDecision::Block), "{}");
     }
+}
+
+#[test]
+fn a_call_that_cannot_be_read_can_be_denied() {
+    let frozen = Decision::Deny(Deny::frozen());
+    assert_eq!(
+        output(PermissionRequest, None, &frozen, NoDecision::Empty),
+        r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"[countersign:frozen] The person has frozen this session: no call is allowed for now.","interrupt":true}}}"#
+    );
+    assert_eq!(
+        output(PreToolUse, None, &frozen, NoDecision::Empty),
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"[countersign:frozen] The person has frozen this session: no call is allowed for now."}}"#
+    );
 }
 
 #[test]
@@ -300,6 +315,10 @@ fn a_tool_use_is_allowed_denied_asked_about_or_left_alone() {
         (
             Decision::Ask("high: `rm` deletes x".into()),
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"Countersign: high: `rm` deletes x"}}"#,
+        ),
+        (
+            hold("it changes production"),
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"Countersign: it changes production"}}"#,
         ),
         (Decision::None, "{}"),
     ] {
@@ -749,6 +768,7 @@ fn any_decision(call: &Call) -> BoxedStrategy<Decision> {
         Just(Decision::None),
         Just(Decision::Aside),
         any::<String>().prop_map(Decision::Ask),
+        any::<String>().prop_map(|reason| hold(&reason)),
         run.prop_map(|(input, remember, why)| allow(Run {
             input: input.map(|json| raw(&json)),
             remember,

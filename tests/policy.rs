@@ -246,6 +246,40 @@ fn a_configuration_that_does_not_hold_is_no_decision_for_every_call_and_says_the
     );
 }
 
+#[test]
+fn a_call_that_cannot_be_read_is_left_alone_whatever_a_rule_says_of_its_tool() {
+    let home = Home::new();
+    configure(&home, "[[rule]]\ntool = \"Bash\"\naction = \"deny\"\n");
+    assert!(matches!(shell(&home, "cat README.md"), Answer::Deny(_)));
+    for input in [json!({}), json!({ "command": 5 })] {
+        let asked = ask(&home, "PermissionRequest", "default", "Bash", &input);
+        assert_eq!(asked.answer, Answer::None);
+        assert!(
+            asked.said.contains("the input of Bash cannot be read"),
+            "{}",
+            asked.said
+        );
+    }
+}
+
+#[test]
+fn explain_says_which_limits_apply_and_takes_nothing_of_them() {
+    let home = Home::new();
+    let file = configure(&home, "[limits]\nBash = \"3/day\"\nGlob = \"1/day\"\n");
+    let limit = format!("(the limit Bash = \"3/day\": 3 left ({}:2))", file.display());
+    for _ in 0..2 {
+        let text = shown(&home, &["explain", "cat README.md"]);
+        assert!(text.contains(&limit) && !text.contains("Glob"), "{text}");
+        assert!(text.contains("= safe and understood: runs without a prompt"), "{text}");
+    }
+    assert_eq!(shell(&home, "cat README.md"), Answer::Allow);
+    let json: Value = serde_json::from_str(&shown(&home, &["explain", "--json", "cat README.md"])).expect("JSON");
+    assert_eq!(
+        json["limits"],
+        json!([format!("Bash = \"3/day\": 2 left ({}:2)", file.display())])
+    );
+}
+
 /// Where nobody may be asked, a wrong line must not open what a guard or a rule keeps shut.
 #[test]
 fn a_configuration_that_does_not_hold_lets_nothing_through_and_leaves_the_guard_standing() {

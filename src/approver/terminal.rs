@@ -9,6 +9,7 @@ mod questions;
 mod screen;
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Write as _;
 use std::time::Instant;
 
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 use super::{Approver, Card, Reply, Withdrawal};
 use crate::call::Input;
-use crate::decision::{Allow, Decision, Deny, NextMode, Reason, Run};
+use crate::decision::{Allow, Answer, Decision, Deny, NextMode, Reason, Run};
 use crate::escape::{visible, visible_json};
 use crate::pause::Length;
 use crate::report::steps;
@@ -31,6 +32,10 @@ const MAX_LINE: usize = 400;
 pub struct Terminal;
 
 impl Approver for Terminal {
+    fn is_there(&self) -> bool {
+        File::open("/dev/tty").is_ok()
+    }
+
     fn ask(&self, card: &Card, withdrawal: &Withdrawal) -> Reply {
         let reply = Screen::open(card.until, withdrawal).and_then(|mut screen| {
             let reply = match card.request.call.input {
@@ -113,9 +118,9 @@ fn call(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
             Choice::Allow if !is_whole => {
                 screen.say("Not all of it was shown; `explain` shows the rest, then you can allow it.");
             }
-            Choice::Allow => return Ok(decided(Allow::Run(Run::default()))),
-            Choice::Deny => return Ok(denied(words, false)),
-            Choice::Stop => return Ok(denied("", true)),
+            Choice::Allow => return Ok(decided(card, Allow::Run(Run::default()))),
+            Choice::Deny => return Ok(denied(card, words, false)),
+            Choice::Stop => return Ok(denied(card, "", true)),
             Choice::Edit => {
                 if let Some(input) = editor::edit(screen, card) {
                     return Ok(Reply::Edited(input));
@@ -125,10 +130,13 @@ fn call(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
                 if !is_whole {
                     screen.say("Not all of it was shown; `explain` shows the rest first.");
                 } else if let Some(index) = remembered(screen, card)? {
-                    return Ok(decided(Allow::Run(Run {
-                        remember: Some(index),
-                        ..Run::default()
-                    })));
+                    return Ok(decided(
+                        card,
+                        Allow::Run(Run {
+                            remember: Some(index),
+                            ..Run::default()
+                        }),
+                    ));
                 }
             }
             Choice::Explain => {
@@ -180,13 +188,13 @@ fn plan(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
         );
         let line = screen.line("> ")?;
         let (word, words) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
-        let approve = |then| Ok(decided(Allow::Plan { then }));
+        let approve = |then| Ok(decided(card, Allow::Plan { then }));
         match word.to_lowercase().as_str() {
             "a" | "approve" | "e" | "edits" if !is_whole => screen.say("Not all of it was shown; `x` shows the rest."),
             "a" | "approve" => return approve(None),
             "e" | "edits" => return approve(Some(NextMode::AcceptEdits)),
-            "d" | "deny" => return Ok(denied(words.trim(), false)),
-            "s" | "stop" => return Ok(denied("", true)),
+            "d" | "deny" => return Ok(denied(card, words.trim(), false)),
+            "s" | "stop" => return Ok(denied(card, "", true)),
             "x" | "explain" => {
                 screen.show("", &lines, usize::MAX);
                 is_whole = true;
@@ -205,7 +213,7 @@ fn heading(card: &Card) -> String {
     if let Some(cwd) = &call.cwd {
         let _ = write!(text, "  (in {})", visible(&cwd.to_string_lossy()));
     }
-    if let Some(agent) = &call.agent {
+    if let Some(agent) = call.agent.id() {
         let _ = write!(text, "  (subagent {})", visible(agent));
     }
     let left = card.until.saturating_duration_since(Instant::now());
@@ -248,16 +256,27 @@ fn screen_paint() -> steps::Paint {
     steps::Paint(std::env::var_os("NO_COLOR").is_none())
 }
 
-fn decided(allow: Allow) -> Reply {
-    Reply::Decided(Decision::Allow(allow))
+fn decided(card: &Card, allow: Allow) -> Reply {
+    answered(card, Decision::Allow(allow))
 }
 
-fn denied(words: &str, interrupt: bool) -> Reply {
-    Reply::Decided(Decision::Deny(Deny {
+fn denied(card: &Card, words: &str, interrupt: bool) -> Reply {
+    let denial = Deny {
         reason: Reason::DeniedByPerson,
         message: words.to_owned(),
         interrupt,
-    }))
+    };
+    answered(card, Decision::Deny(denial))
+}
+
+/// What the person has just said to what this card shows.
+fn answered(card: &Card, decision: Decision) -> Reply {
+    let answer = Answer {
+        digest: card.request.call.digest(),
+        tool_use_id: card.request.tool_use_id.clone(),
+        given_at: Instant::now(),
+    };
+    Reply::Decided { decision, answer }
 }
 
 #[cfg(test)]

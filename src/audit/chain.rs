@@ -12,27 +12,25 @@
 //! line. A log of 8 MiB is renamed to `log-000001.jsonl` and so on, and the chain goes on in a new one; so is a log whose
 //! last MiB holds the end of no line.
 
-use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process;
-use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Access, OFlags, access, statvfs};
+use rustix::fs::{Access, access, statvfs};
 use rustix::process::{Resource, getrlimit};
 use sha2::{Digest, Sha256};
 
 use super::files::{self, HEAD, LOG};
-use crate::own_files::{is_absent, own_uid, private_dir};
+use crate::own_files::{has_lock, is_absent, named, open, open_private, private_dir};
 
 /// A log this long, in bytes, is renamed before the next line.
 pub const ROTATE_AT: u64 = 8 * 1024 * 1024;
 
-/// How long the lock is waited for, and how often it is tried.
-const WAIT: Duration = Duration::from_millis(20);
-const BETWEEN_TRIES: Duration = Duration::from_micros(500);
+/// How long the lock is waited for.
+pub const WAIT: Duration = Duration::from_millis(20);
 
 /// How far from its end a log is looked at for a whole line, in bytes: about what is read within [`WAIT`].
 const MAX_TAIL: u64 = 1024 * 1024;
@@ -86,7 +84,7 @@ pub fn append(dir: &Path, body: &str) -> io::Result<()> {
     private_dir(dir)?;
     let head_path = dir.join(HEAD);
     let (head, _) = open_private(&head_path, OpenOptions::new().write(true).create(true))?;
-    if !has_lock(&head).map_err(named(&head_path))? {
+    if !has_lock(&head, WAIT).map_err(named(&head_path))? {
         return append_beside(dir, body);
     }
     let path = dir.join(LOG);
@@ -166,59 +164,6 @@ pub fn could_append(dir: &Path) -> io::Result<()> {
         )));
     }
     Ok(())
-}
-
-/// Opens a file of the record: a regular one of this user, and no link to another.
-pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    Ok(opened(path, options)?.0)
-}
-
-fn opened(path: &Path, options: &mut OpenOptions) -> io::Result<(File, Metadata)> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let options = options.read(true).custom_flags(flags.bits().cast_signed());
-    let file = options.open(path).map_err(|error| match error.raw_os_error() {
-        Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => refused(path, "is a symbolic link"),
-        _ => named(path)(error),
-    })?;
-    let metadata = file.metadata().map_err(named(path))?;
-    if !metadata.is_file() {
-        return Err(refused(path, "is no regular file"));
-    }
-    if metadata.uid() != own_uid() {
-        return Err(refused(path, "belongs to another user"));
-    }
-    Ok((file, metadata))
-}
-
-/// Opens a file to write to, sees to it that nobody else reads it, and tells how long it is, in bytes.
-fn open_private(path: &Path, options: &mut OpenOptions) -> io::Result<(File, u64)> {
-    let (file, metadata) = opened(path, options.mode(0o600))?;
-    if metadata.mode() & 0o077 != 0 {
-        let private = fs::Permissions::from_mode(0o600);
-        file.set_permissions(private).map_err(named(path))?;
-    }
-    Ok((file, metadata.len()))
-}
-
-fn refused(path: &Path, why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, format!("{} {why}", path.display()))
-}
-
-fn named(path: &Path) -> impl Fn(io::Error) -> io::Error {
-    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-}
-
-/// Waits for the lock, at most [`WAIT`].
-pub fn has_lock(file: &File) -> io::Result<bool> {
-    let start = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(true),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if start.elapsed() >= WAIT => return Ok(false),
-            Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_TRIES),
-        }
-    }
 }
 
 /// The last line that `log.head` knows of; none where it says nothing.
@@ -332,6 +277,8 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::time::Instant;
 
     fn lines(dir: &Path) -> Vec<String> {
         let text = fs::read_to_string(dir.join(LOG)).expect("a log");

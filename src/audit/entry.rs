@@ -12,6 +12,8 @@ use crate::call::{Call, Mode};
 use crate::decision::{Decision, Reason};
 use crate::effect;
 use crate::judge::Judgement;
+use crate::pause::Freeze;
+use crate::policy::By;
 use crate::wire::EventKind;
 
 /// The version of the line's form.
@@ -119,7 +121,7 @@ impl Action {
         match decision {
             Decision::Allow(_) => Action::Allow,
             Decision::Deny(_) => Action::Deny,
-            Decision::Ask(_) => Action::Ask,
+            Decision::Ask(_) | Decision::Hold(_) => Action::Ask,
             Decision::None | Decision::Aside => Action::None,
         }
     }
@@ -182,6 +184,15 @@ impl Entry {
         }
     }
 
+    /// It was denied all the same, as everything was frozen.
+    pub fn was_frozen(&mut self, freeze: &Freeze, mask: &Masker) {
+        let by = By::Frozen(freeze.to_string());
+        self.action = Action::Deny;
+        self.reason = Some(Reason::Frozen.as_str().to_owned());
+        self.by = by.word().to_owned();
+        self.rule = Some(bounded(&by.to_string(), mask));
+    }
+
     /// Adds the call's input, its secrets masked.
     pub fn keep_input(&mut self, call: &Call, mask: &Masker) {
         self.input = mask.json(&call.raw_input);
@@ -196,7 +207,7 @@ impl Entry {
             time: time::written(SystemTime::now()),
             event: answered.event.as_str().to_owned(),
             session: call.and_then(|call| call.session.as_deref()).map(text),
-            agent: call.and_then(|call| call.agent.as_deref()).map(text),
+            agent: call.and_then(|call| call.agent.id()).map(text),
             project: project.map(|name| text(&name.to_string_lossy())),
             tool: call.map(|call| text(&call.tool)),
             mode: call.map(|call| mode(call.mode).to_owned()),
@@ -269,7 +280,7 @@ mod tests {
     use crate::audit::chain::sha256;
     use crate::decision::{Allow, Deny, Run};
     use crate::effect::{Action as Does, Assessment, EffectSpec, Tier};
-    use crate::policy::{By, Origin, Ruling};
+    use crate::policy::{Origin, Ruling};
     use crate::shell::Span;
 
     fn call() -> Call {
@@ -306,6 +317,8 @@ mod tests {
                 tier: Tier::Safe,
                 proven: true,
                 rated: Vec::new(),
+                counts: false,
+                token: None,
             },
         }
     }

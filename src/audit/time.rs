@@ -13,6 +13,13 @@ pub fn written(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
+/// The same without the milliseconds: `2026-11-30T02:03:04Z`.
+pub fn to_second(time: SystemTime) -> String {
+    let mut text = written(time);
+    text.truncate(text.len() - ".005Z".len());
+    text + "Z"
+}
+
 /// The date of a day counted from 1970-01-01, by Howard Hinnant's `civil_from_days`: years begin in March, so that the
 /// leap day is the last.
 fn date(days: u64) -> (u64, u64, u64) {
@@ -76,6 +83,10 @@ mod tests {
         ] {
             assert_eq!(at(seconds, 7), text);
         }
+        assert_eq!(
+            to_second(UNIX_EPOCH + Duration::from_millis(61_999)),
+            "1970-01-01T00:01:01Z"
+        );
     }
 
     #[test]

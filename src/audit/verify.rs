@@ -6,9 +6,9 @@ use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::chain::{Closing, Link, ZEROS, has_lock, open, read_head, sha256};
+use super::chain::{Closing, Link, WAIT, ZEROS, read_head, sha256};
 use super::files::{Files, HEAD};
-use crate::own_files::is_absent;
+use crate::own_files::{has_lock, is_absent, open};
 
 /// How every line of ours begins.
 const BEGINNING: &[u8] = br#"{"v":"#;
@@ -88,7 +88,7 @@ fn snapshot(dir: &Path) -> io::Result<Snapshot> {
     };
     // Without the lock a line that is just being written may look torn, and that is all.
     if let Some(head) = &head {
-        has_lock(head)?;
+        has_lock(head, WAIT)?;
     }
     let files = Files::list(dir)?;
     let log = files.log.as_deref().map_or(Ok(Vec::new()), read_whole)?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::facts::Facts;
 use crate::own_files;
-use crate::pause::{self, Pause};
+use crate::pause;
 use crate::setup::doctor::{Finding, Given, Mark, VARIABLES, examine};
 use crate::setup::host::Places;
 
@@ -24,7 +24,6 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> Result<ExitCode> {
-    let now = SystemTime::now();
     let places = Places::find()?;
     let given = Given {
         roots: Facts::live(Some(&places.project)).project,
@@ -37,8 +36,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
         own: own_files::all_dirs(),
         config: own_files::config_file(),
         state: own_files::state_dir(),
-        pause: pause::file().map_or(Pause::On, |file| pause::read(&file, now)),
-        now,
+        pause: pause::now(),
+        now: SystemTime::now(),
     };
     let findings = examine(&given);
     let failed = findings.iter().any(|finding| finding.mark == Mark::Fail);

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::SystemTime;
 
 use anyhow::Context;
 use serde::Serialize;
@@ -17,8 +16,9 @@ use crate::facts::Facts;
 use crate::judge::{self, Judgement};
 use crate::own_files;
 use crate::pause::{self, Pause};
-use crate::policy::Wiring;
 use crate::policy::config::{self, Config};
+use crate::policy::limits::{self, Limit};
+use crate::policy::{Buckets, Circumstances, Policy, Wiring};
 use crate::report;
 use crate::report::steps::{self, Paint, quoted, rating};
 use crate::wire::{self, EventKind};
@@ -52,19 +52,54 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Err(invalid) => (Config::default(), Some(invalid)),
     };
     let wiring = Wiring::default();
-    let mut judgement = judge::judge(EventKind::PermissionRequest, &call, wiring, &config.policy, &facts);
+    // What the call is by itself; that everything is frozen or off is said beside it.
+    let circumstances = Circumstances {
+        buckets: Buckets::Shown,
+        ..Circumstances::live(Pause::On)
+    };
+    let mut judgement = judge::judge(
+        EventKind::PermissionRequest,
+        &call,
+        wiring,
+        &config.policy,
+        &circumstances,
+        &facts,
+    );
     if let Some(invalid) = invalid {
         judgement.ruling.withdraw(EventKind::PermissionRequest, &invalid);
     }
     let mut out = io::stdout().lock();
+    let limits = limits(&call, &config.policy, &circumstances);
     if args.json {
-        let json = serde_json::to_string_pretty(&Json::of(&judgement))?;
+        let json = serde_json::to_string_pretty(&Json::of(&judgement, limits))?;
         writeln!(out, "{}", visible_json(&json))?;
     } else {
         let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         print(&judgement, Paint(colour), &mut out)?;
+        for limit in limits {
+            writeln!(out, "  (the limit {limit})")?;
+        }
+        print_switches(&mut out)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Each limit on the call's tool, and how much of it is left.
+fn limits(call: &Call, policy: &Policy, circumstances: &Circumstances) -> Vec<String> {
+    let of_call: Vec<&Limit> = policy.limits.iter().filter(|limit| limit.is_for(&call.tool)).collect();
+    if of_call.is_empty() {
+        return Vec::new();
+    }
+    let dir = circumstances.buckets.dir();
+    let left = match dir.and_then(|dir| limits::left(&dir, &of_call, circumstances.now)) {
+        Ok(left) => left.iter().map(|left| format!("{left} left")).collect(),
+        Err(error) => vec![format!("cannot be counted: {error}"); of_call.len()],
+    };
+    let told = of_call
+        .iter()
+        .zip(left)
+        .map(|(limit, left)| format!("{limit}: {left} ({})", limit.origin));
+    told.map(|limit| visible(&limit).into_owned()).collect()
 }
 
 /// One word is a command as it stands; of several each is quoted again, as the shell had them.
@@ -108,23 +143,29 @@ fn print(judgement: &Judgement, paint: Paint, out: &mut impl Write) -> io::Resul
     let ruling = &judgement.ruling;
     writeln!(out, ": {}", verdict(&ruling.decision))?;
     writeln!(out, "  ({})", visible(&ruling.by.to_string()))?;
-    if is_off() {
-        writeln!(
-            out,
-            "  (just now every call keeps its prompt: Countersign is switched off)"
-        )?;
-    }
     Ok(())
 }
 
-fn is_off() -> bool {
-    pause::file().is_some_and(|file| pause::read(&file, SystemTime::now()) != Pause::On)
+fn print_switches(out: &mut impl Write) -> io::Result<()> {
+    match pause::now() {
+        Pause::On => Ok(()),
+        Pause::Off { .. } | Pause::Unreadable(_) => writeln!(
+            out,
+            "  (just now every call keeps its prompt: Countersign is switched off)"
+        ),
+        Pause::Frozen(freeze) => writeln!(
+            out,
+            "  (just now every call is denied: Countersign is {})",
+            visible(&freeze.to_string())
+        ),
+    }
 }
 
 fn verdict(decision: &Decision) -> String {
     match decision {
         Decision::Allow(_) => "runs without a prompt".to_owned(),
         Decision::Deny(deny) => format!("denied: {}", visible(&deny.message)),
+        Decision::Hold(_) => "is put to a person".to_owned(),
         Decision::Ask(_) | Decision::None | Decision::Aside => "keeps its prompt".to_owned(),
     }
 }
@@ -138,6 +179,8 @@ struct Json<'a> {
     summary: String,
     reasons: Vec<String>,
     steps: Vec<JsonStep<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -154,7 +197,7 @@ struct JsonStep<'a> {
 }
 
 impl<'a> Json<'a> {
-    fn of(judgement: &'a Judgement) -> Self {
+    fn of(judgement: &'a Judgement, limits: Vec<String>) -> Self {
         let (assessment, ruling) = (&judgement.assessment, &judgement.ruling);
         Json {
             tier: ruling.tier.as_str(),
@@ -163,7 +206,7 @@ impl<'a> Json<'a> {
             decision: match ruling.decision {
                 Decision::Allow(_) => "allow",
                 Decision::Deny(_) => "deny",
-                Decision::Ask(_) | Decision::None | Decision::Aside => "none",
+                Decision::Ask(_) | Decision::Hold(_) | Decision::None | Decision::Aside => "none",
             },
             summary: report::summary(assessment),
             reasons: report::reasons(assessment),
@@ -171,6 +214,7 @@ impl<'a> Json<'a> {
                 .zip(&assessment.steps)
                 .map(|(number, step)| JsonStep::of(step, rating(judgement, number)))
                 .collect(),
+            limits,
         }
     }
 }

@@ -11,19 +11,19 @@ use std::os::unix::process::parent_id;
 use std::path::PathBuf;
 use std::process::{self, ExitCode};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use crate::audit::entry::{Action, Answered, Entry};
 use crate::audit::{self, Masker};
 use crate::call::Call;
-use crate::decision::Decision;
+use crate::decision::{Decision, Deny};
 use crate::effect::Tier;
 use crate::facts::Facts;
 use crate::judge::{self, Judgement};
 use crate::own_files;
-use crate::pause::{self, Pause};
+use crate::pause::{self, Freeze, Pause};
 use crate::policy::config::{self, Invalid};
-use crate::policy::{Config, Guard, Policy, Wiring};
+use crate::policy::{Buckets, Circumstances, Config, Guard, Policy, Wiring};
 use crate::presence::Other;
 use crate::wire::EventKind;
 use crate::wire::event::{self, Event, MAX_BYTES};
@@ -142,7 +142,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// What judges a call: [`judge::judge`], but for tests.
-pub type Judge = fn(EventKind, &Call, Wiring, &Policy, &Facts) -> Judgement;
+pub type Judge = fn(EventKind, &Call, Wiring, &Policy, &Circumstances, &Facts) -> Judgement;
 
 /// Answers the event on standard input by `judge`, records the answer, and ends the process.
 ///
@@ -162,10 +162,10 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     let for_errors = Arc::clone(&known);
     let record_error = move |event, why: &str| for_errors.record_error(event, why);
     let once = Once::start(expected, Duration::from_secs(deadline), Box::new(record_error));
+    let pause = look_at_the_switches(&once, &known);
     if let Err(why) = args {
         once.none(&format!("{why}; see `countersign hook --help`"));
     }
-    step_aside_if_off(&once);
     let (mut config, mut invalid) = configure(&once);
     let bytes = read_input(&once);
     let event = match event::read(&bytes) {
@@ -181,13 +181,23 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     if invalid.is_none() {
         invalid = config.tighten(&facts.project).err();
     }
-    let mut judgement = judge(event.kind, &event.call, wiring, &config.policy, &facts);
+    let mut circumstances = Circumstances::live(pause);
+    let other = other_answering(event.kind);
+    if other.is_some() {
+        // It counts what both of them let through.
+        circumstances.buckets = Buckets::Shown;
+    }
+    let mut judgement = judge(event.kind, &event.call, wiring, &config.policy, &circumstances, &facts);
     if let Some(invalid) = invalid {
         judgement.ruling.withdraw(event.kind, &invalid);
+    }
+    if judgement.ruling.by.must_be_told() {
         once::diagnose(&judgement.ruling.by.to_string());
     }
-    if event.kind == EventKind::PermissionRequest && matches!(judgement.ruling.decision, Decision::None) {
-        leave_to_other(&once, &event.call);
+    if let Some(other) = other
+        && !is_settled(&judgement, &event.call, &config.policy)
+    {
+        leave_to(&other, &once, &event.call);
     }
     let none = once.none_is_printed_as();
     let line = output(event.kind, Some(&event.call), &judgement.ruling.decision, none);
@@ -200,6 +210,10 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         true => Action::None,
         false => Action::of(&judgement.ruling.decision),
     };
+    if action != Action::Allow {
+        // Nobody here learns what a person says to it.
+        judgement.ruling.give_back();
+    }
     let mask = Masker::of_environment();
     let mut entry = Entry::judged(&answered, &judgement, action, &mask);
     if config.log.input {
@@ -213,6 +227,7 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
 struct Known {
     start: Instant,
     event: OnceLock<Event>,
+    freeze: OnceLock<Freeze>,
 }
 
 impl Default for Known {
@@ -220,6 +235,7 @@ impl Default for Known {
         Known {
             start: Instant::now(),
             event: OnceLock::new(),
+            freeze: OnceLock::new(),
         }
     }
 }
@@ -235,7 +251,12 @@ impl Known {
     }
 
     fn record_error(&self, event: EventKind, why: &str) {
-        record(&Entry::error(&self.answered(event), why, &Masker::of_environment()));
+        let mask = Masker::of_environment();
+        let mut entry = Entry::error(&self.answered(event), why, &mask);
+        if let Some(freeze) = self.freeze.get() {
+            entry.was_frozen(freeze, &mask);
+        }
+        record(&entry);
     }
 }
 
@@ -246,15 +267,19 @@ fn record(entry: &Entry) {
     }
 }
 
-fn step_aside_if_off(once: &Once) {
-    let Some(file) = pause::file() else {
-        return;
-    };
-    match pause::read(&file, SystemTime::now()) {
+/// Steps aside while it is off. While it is frozen, every way from here ends in a denial.
+fn look_at_the_switches(once: &Once, known: &Known) -> Pause {
+    let pause = pause::now();
+    match &pause {
         Pause::On => {}
         Pause::Off { .. } => once.aside("switched off; `countersign on` switches it on"),
         Pause::Unreadable(why) => once.aside(&format!("switched off, as it seems: {why}")),
+        Pause::Frozen(freeze) => {
+            once.deny_instead(Deny::frozen());
+            known.freeze.get_or_init(|| freeze.clone());
+        }
     }
+    pause
 }
 
 /// What the person has set, or the defaults and why it does not hold.
@@ -292,15 +317,24 @@ fn step_aside_for_twin(once: &Once, bytes: &[u8], wiring: Wiring) -> Option<Stan
     }
 }
 
-/// In a headless session another process of ours may answer the host's prompts: then what policy leaves open is its to
-/// settle, and this one only hands on where the session stands.
-fn leave_to_other(once: &Once, call: &Call) {
-    if env::var_os("CLAUDE_CODE_SESSION_ATTENDED").is_some_and(|attended| attended == "1") {
-        return;
+/// In a headless session another process of ours may answer the host's prompts.
+fn other_answering(event: EventKind) -> Option<Other> {
+    let attended = env::var_os("CLAUDE_CODE_SESSION_ATTENDED").is_some_and(|attended| attended == "1");
+    if attended || event != EventKind::PermissionRequest {
+        return None;
     }
-    let Some(other) = own_files::runtime_dir().and_then(|dir| Other::find(&dir, &hosts())) else {
-        return;
-    };
+    Other::find(&own_files::runtime_dir()?, &hosts())
+}
+
+/// Whether policy has decided, and no limit is to be counted for it.
+fn is_settled(judgement: &Judgement, call: &Call, policy: &Policy) -> bool {
+    let ruling = &judgement.ruling;
+    let limited = ruling.counts && policy.limits.iter().any(|limit| limit.is_for(&call.tool));
+    matches!(ruling.decision, Decision::Allow(_) | Decision::Deny(_)) && !limited
+}
+
+/// What policy leaves open, and what is counted, is the other's to settle; this one hands on where the session stands.
+fn leave_to(other: &Other, once: &Once, call: &Call) -> ! {
     if let Some(cwd) = &call.cwd
         && let Err(error) = other.hand_on(&call.digest(), cwd)
     {

@@ -11,7 +11,6 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 
-use crate::audit::chain::open;
 use crate::audit::entry::{Action, Entry, Step};
 use crate::audit::files::{self, Files, Recorded};
 use crate::audit::time;
@@ -20,7 +19,7 @@ use crate::decision::Reason;
 use crate::effect::Tier;
 use crate::escape::visible;
 use crate::own_files;
-use crate::pause::parse_length;
+use crate::pause::{self, Pause, parse_length};
 
 /// At most this many steps of a call are shown; the rest are counted.
 const MAX_STEPS: usize = 4;
@@ -145,6 +144,9 @@ fn show(args: &Args, dir: &Path, out: &mut impl Write) -> io::Result<ExitCode> {
         };
         writeln!(out, "{what} ({}).", dir.display())?;
     }
+    if let (Pause::Frozen(freeze), false) = (pause::now(), args.json) {
+        writeln!(out, "Now every call is denied: {}.", visible(&freeze.to_string()))?;
+    }
     Ok(match last.is_empty() {
         true => ExitCode::from(NOTHING_FITS),
         false => ExitCode::SUCCESS,
@@ -189,7 +191,7 @@ struct Reader {
 
 impl Reader {
     fn read(&mut self, path: &Path) -> io::Result<Vec<Recorded>> {
-        let mut file = match open(path, &mut OpenOptions::new()) {
+        let mut file = match own_files::open(path, &mut OpenOptions::new()) {
             Ok(file) => file,
             // It was renamed meanwhile, and is found by its new name the next time.
             Err(error) if own_files::is_absent(&error) => return Ok(Vec::new()),

@@ -18,6 +18,7 @@ mod completions;
 mod decide;
 mod doctor;
 mod explain;
+mod freeze;
 pub mod hook;
 mod install;
 mod log;
@@ -26,6 +27,7 @@ mod off;
 mod on;
 mod policy;
 mod run;
+mod thaw;
 mod uninstall;
 
 #[derive(Debug, Parser)]
@@ -61,6 +63,10 @@ enum Command {
     Off(off::Args),
     /// Answer again after `off`
     On(on::Args),
+    /// Deny every call, until `thaw`
+    Freeze(freeze::Args),
+    /// Answer again after `freeze`
+    Thaw(thaw::Args),
     /// Show what is allowed, asked about and denied, and which file says so
     Policy(policy::Args),
     /// Print a completion script for a shell
@@ -88,6 +94,8 @@ pub fn main() -> ExitCode {
         Command::Log(args) => log::run(args),
         Command::Off(args) => off::run(args),
         Command::On(args) => on::run(args),
+        Command::Freeze(args) => freeze::run(args),
+        Command::Thaw(args) => thaw::run(args),
         Command::Policy(args) => policy::run(args),
         Command::Completions(args) => completions::run(args),
     };

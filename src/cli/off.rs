@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 
-use crate::pause::{self, Length};
+use crate::escape::visible;
+use crate::pause::{self, Length, Pause};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -15,12 +16,19 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let file = pause::file().context("no home directory is known, so nothing can be switched off")?;
+    let dir = pause::dir().context("no home directory is known, so nothing can be switched off")?;
     let until = args.length.map(|length| SystemTime::now() + length);
-    pause::start(&file, until).with_context(|| format!("{} cannot be written, so nothing changed", file.display()))?;
+    pause::start(&dir, until).with_context(|| format!("{} cannot be written, so nothing changed", dir.display()))?;
     let end = args.length.map_or("until `countersign on`".into(), |length| {
         format!("for {}", Length(length))
     });
+    if let Pause::Frozen(freeze) = pause::now() {
+        say!(
+            "Countersign will be off {end}, once it is thawed. Until then it denies every call: it is {}.",
+            visible(&freeze.to_string())
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
     say!(
         "Countersign is off {end}: it gives no opinion, no guard stops a call, and Claude Code does as it would without it."
     );

@@ -12,9 +12,9 @@ use crate::pause::{self, Length, Pause};
 pub struct Args {}
 
 pub fn run(Args {}: Args) -> anyhow::Result<ExitCode> {
-    let file = pause::file().context("no home directory is known, so nothing can be switched on")?;
+    let dir = pause::dir().context("no home directory is known, so nothing can be switched on")?;
     let now = SystemTime::now();
-    let before = match pause::read(&file, now) {
+    let before = match pause::read(&dir, now) {
         Pause::On => "it was on already".into(),
         Pause::Off { until: None } => "it was off without an end".into(),
         Pause::Off { until: Some(until) } => {
@@ -24,8 +24,16 @@ pub fn run(Args {}: Args) -> anyhow::Result<ExitCode> {
             )
         }
         Pause::Unreadable(why) => format!("it was off, since {}", visible(&why)),
+        Pause::Frozen(_) => String::new(),
     };
-    pause::end(&file).with_context(|| format!("{} cannot be removed, so it stays off", file.display()))?;
+    pause::end(&dir).with_context(|| format!("{} cannot be changed, so it stays off", dir.display()))?;
+    if let Pause::Frozen(freeze) = pause::now() {
+        say!(
+            "Countersign is not off, but denies every call: it is {}. `countersign thaw` ends that.",
+            visible(&freeze.to_string())
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
     say!("Countersign is on ({before}).");
     Ok(ExitCode::SUCCESS)
 }

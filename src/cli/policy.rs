@@ -10,6 +10,7 @@ use crate::effect::Tier;
 use crate::escape::visible;
 use crate::facts::Facts;
 use crate::own_files;
+use crate::pause::{self, Pause};
 use crate::policy::Policy;
 use crate::policy::config::{self, PROJECT_FILE};
 use crate::policy::tiers::Setter;
@@ -39,6 +40,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let facts = Facts::live(Some(&cwd));
     let person = own_files::config_file().ok_or_else(|| anyhow!("no home directory is known; set HOME"))?;
     let mut out = io::stdout().lock();
+    if let Pause::Frozen(freeze) = pause::now() {
+        writeln!(out, "Now every call is denied: {}.", visible(&freeze.to_string()))?;
+    }
     let doubtful = || "no call is decided until this is right";
     if args.effective {
         let config = config::effective(Some(&person), &facts.project).with_context(doubtful)?;
@@ -66,7 +70,7 @@ fn write_file(path: &Path, policy: Option<&Policy>, out: &mut impl Write) -> io:
     }
 }
 
-/// The table and the rules; without `all` only those answers that a line of a file has set.
+/// The table and all that stands beside it; without `all` only those answers that a line of a file has set.
 fn write_policy(policy: &Policy, all: bool, out: &mut impl Write) -> io::Result<()> {
     for &tier in Tier::ALL {
         let (answer, setter) = policy.table.answer(tier);
@@ -78,6 +82,18 @@ fn write_policy(policy: &Policy, all: bool, out: &mut impl Write) -> io::Result<
     for rule in &policy.rules {
         let line = format!("{} {}  ({})", rule.when, rule.then, rule.origin);
         writeln!(out, "  {}", visible(&line))?;
+    }
+    let windows = policy
+        .windows
+        .iter()
+        .map(|window| (format!("window: {window}"), &window.origin));
+    let limits = policy
+        .limits
+        .iter()
+        .map(|limit| (format!("limit: {limit}"), &limit.origin));
+    let escalations = policy.escalations.iter().map(|one| (one.to_string(), &one.origin));
+    for (line, origin) in windows.chain(limits).chain(escalations) {
+        writeln!(out, "  {}", visible(&format!("{line}  ({origin})")))?;
     }
     Ok(())
 }

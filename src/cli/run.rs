@@ -440,7 +440,10 @@ impl Session {
             heard.asked.extend(request.tool_use_id.clone());
             request.call.mode = heard.mode.unwrap_or(request.call.mode);
             // A subagent's shell stands where nobody here has seen.
-            let stood = request.tool_use_id.as_ref().filter(|_| request.call.agent.is_none());
+            let stood = request
+                .tool_use_id
+                .as_ref()
+                .filter(|_| request.call.agent.id().is_none());
             request.call.cwd = stood.and_then(|id| heard.stood.get(id)).cloned();
         }
         let desk = Desk {

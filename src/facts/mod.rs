@@ -6,7 +6,7 @@ pub mod git;
 mod roots;
 pub mod snapshot;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -57,6 +57,8 @@ pub struct Facts {
     pub snapshots: Option<PathBuf>,
     /// What else counts as the project.
     pub roots: Roots,
+    /// The host name, once somebody has asked for it.
+    pub machine: OnceCell<String>,
     /// Names that were looked at and are no links: nothing changes while a call is judged.
     pub plain: RefCell<HashSet<PathBuf>>,
 }
@@ -96,6 +98,12 @@ pub struct Tree {
 }
 
 impl Facts {
+    /// The name of this machine, as `uname -n` prints it.
+    pub fn machine(&self) -> &str {
+        self.machine
+            .get_or_init(|| rustix::system::uname().nodename().to_string_lossy().into_owned())
+    }
+
     /// Reads the person's surroundings from the environment of this process.
     ///
     /// The project is CLAUDE_PROJECT_DIR, else the nearest directory at or above `cwd` that holds `.git`, else `cwd`;
@@ -136,6 +144,7 @@ impl Facts {
             settings,
             snapshots,
             roots: Roots::default(),
+            machine: OnceCell::new(),
             plain: RefCell::default(),
         };
         let named = std::env::var_os("CLAUDE_PROJECT_DIR")

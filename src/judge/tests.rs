@@ -2,6 +2,7 @@ use std::fs;
 
 use super::*;
 use crate::effect::Tier;
+use crate::pause::Pause;
 use crate::wire::event::classify_event;
 
 /// A home with a project in it, and the settings of the host.
@@ -37,6 +38,7 @@ impl Home {
             &classify_event(&line).expect("an event"),
             wiring,
             &policy,
+            &Circumstances::live(Pause::On),
             &facts,
         )
     }

@@ -3,6 +3,7 @@
 //! A file is checked as a whole: one wrong line, and every call stays with the person until it is right. A project's
 //! file may only tighten, so it has fewer keys, and it does not matter who could have written it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -15,8 +16,13 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use super::rules::{Conditions, Origin, Owner, PathPattern, Rule, Verdict};
+use super::identity::Who;
+use super::limits::{Limit, MAX_COUNT, Rate};
+use super::rules::{Conditions, Escalation, Origin, Owner, PathPattern, Rule, Verdict};
 use super::tiers::{Answer, Preset, Table};
+use super::windows::{DAYS, Hours, Outside, Window};
+use super::zone::{DAY, Zone};
+use crate::decision::Hold;
 use crate::effect::Tier;
 use crate::own_files::{self, own_uid};
 use crate::pause::parse_length;
@@ -25,8 +31,10 @@ use crate::wire::output::NoDecision;
 /// The longest file that is read, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The most rules of one file: every call is compared with each.
+/// The most rules of one file, as of the other lists: every call is compared with each.
 const MAX_RULES: usize = 500;
+/// The longest time-out of an escalation: the longest that the host lets a hook run.
+const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 /// The most characters of a line that a message quotes.
 const MAX_SHOWN: usize = 120;
 
@@ -48,8 +56,11 @@ pub struct Config {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     pub table: Table,
-    /// In the order of the files; the person's stand first.
+    /// In the order of the files; the person's stand first. So do the others.
     pub rules: Vec<Rule>,
+    pub windows: Vec<Window>,
+    pub limits: Vec<Limit>,
+    pub escalations: Vec<Escalation>,
 }
 
 /// `[hook]`
@@ -108,23 +119,19 @@ pub struct Log {
     pub input: bool,
 }
 
+/// Either file. A project's has neither `hook`, `headless` nor `log`.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct PersonFile {
-    hook: Hook,
-    headless: Headless,
-    log: Log,
+struct FileText {
+    hook: Option<Spanned<Hook>>,
+    headless: Option<Spanned<Headless>>,
+    log: Option<Spanned<Log>>,
     preset: Option<Spanned<String>>,
     tiers: Tiers,
     rule: Vec<Spanned<RuleText>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct ProjectFile {
-    preset: Option<Spanned<String>>,
-    tiers: Tiers,
-    rule: Vec<Spanned<RuleText>>,
+    window: Vec<Spanned<WindowText>>,
+    limits: BTreeMap<String, Spanned<String>>,
+    escalate: Vec<Spanned<RuleText>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -137,6 +144,7 @@ struct Tiers {
     critical: Option<Spanned<String>>,
 }
 
+/// One `[[rule]]` or `[[escalate]]`.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct RuleText {
@@ -146,9 +154,26 @@ struct RuleText {
     host: Option<Spanned<String>>,
     tool: Option<Spanned<String>>,
     server: Option<Spanned<String>>,
+    agent: Option<Spanned<String>>,
+    machine: Option<Spanned<String>>,
     tier: Option<Spanned<String>>,
     action: Option<Spanned<String>>,
     reason: Option<Spanned<String>>,
+    timeout: Option<Spanned<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct WindowText {
+    days: Option<Spanned<Vec<String>>>,
+    from: Option<Spanned<String>>,
+    to: Option<Spanned<String>>,
+    zone: Option<Spanned<String>>,
+    agent: Option<Spanned<String>>,
+    machine: Option<Spanned<String>>,
+    tiers: Option<Spanned<Vec<String>>>,
+    tools: Option<Spanned<Vec<String>>>,
+    outside: Option<Spanned<String>>,
 }
 
 /// Why a configuration does not hold.
@@ -210,12 +235,12 @@ pub fn read(path: &Path) -> Result<Config, Invalid> {
         return Ok(Config::default());
     };
     let source = Source::of(path, &text);
-    let file: PersonFile = source.parse(person_hint)?;
+    let mut file = source.parse()?;
     Ok(Config {
-        hook: file.hook,
-        headless: file.headless,
-        log: file.log,
-        policy: source.policy(Owner::Person, file.preset, file.tiers, file.rule)?,
+        hook: file.hook.take().map(Spanned::into_inner).unwrap_or_default(),
+        headless: file.headless.take().map(Spanned::into_inner).unwrap_or_default(),
+        log: file.log.take().map(Spanned::into_inner).unwrap_or_default(),
+        policy: source.policy(Owner::Person, file)?,
         files: vec![path.to_owned()],
     })
 }
@@ -229,10 +254,20 @@ pub fn read_of_project(path: &Path) -> Result<Option<Policy>, Invalid> {
         return Ok(None);
     };
     let source = Source::of(path, &text);
-    let file: ProjectFile = source.parse(project_hint)?;
-    source
-        .policy(Owner::Project, file.preset, file.tiers, file.rule)
-        .map(Some)
+    let file = source.parse()?;
+    let of_person = file
+        .hook
+        .as_ref()
+        .map(Spanned::span)
+        .or(file.headless.as_ref().map(Spanned::span))
+        .or(file.log.as_ref().map(Spanned::span));
+    match of_person {
+        Some(span) => Err(source.wrong(
+            &span,
+            "a project may only tighten, so this belongs in your own config.toml",
+        )),
+        None => source.policy(Owner::Project, file).map(Some),
+    }
 }
 
 /// What holds in a project: the person's file, if there is one, tightened by the project's.
@@ -271,6 +306,9 @@ impl Config {
             }
             self.policy.table.tighten(project.table);
             self.policy.rules.extend(project.rules);
+            self.policy.windows.extend(project.windows);
+            self.policy.limits.extend(project.limits);
+            self.policy.escalations.extend(project.escalations);
             self.files.push(path);
         }
         Ok(())
@@ -332,7 +370,7 @@ impl<'s> Source<'s> {
         Source { path, text, ends }
     }
 
-    fn parse<'a, T: Deserialize<'a>>(&'a self, hint: fn(&str) -> Option<&'static str>) -> Result<T, Invalid> {
+    fn parse(&self) -> Result<FileText, Invalid> {
         toml::from_str(self.text).map_err(|error| {
             let why = error.message().trim().replace('\n', ", ");
             let why = match hint(&why) {
@@ -362,14 +400,9 @@ impl<'s> Source<'s> {
         Origin::of(self.path, self.line(span))
     }
 
-    fn policy(
-        &self,
-        owner: Owner,
-        preset: Option<Spanned<String>>,
-        tiers: Tiers,
-        rules: Vec<Spanned<RuleText>>,
-    ) -> Result<Policy, Invalid> {
-        let mut table = match (preset, owner) {
+    fn policy(&self, owner: Owner, file: FileText) -> Result<Policy, Invalid> {
+        let tiers = file.tiers;
+        let mut table = match (file.preset, owner) {
             (Some(name), _) => Table::of(self.preset(&name)?, &self.origin(&name.span())),
             (None, Owner::Person) => Table::default(),
             (None, Owner::Project) => Table::open(),
@@ -380,17 +413,31 @@ impl<'s> Source<'s> {
                 table.set(tier, self.answer(tier, &line)?, self.origin(&line.span()));
             }
         }
-        if let Some(rule) = rules.get(MAX_RULES) {
-            return Err(self.wrong(
-                &rule.span(),
-                format!("there are more than {MAX_RULES} rules, and every call is compared with each; merge some with `*` or `**`"),
-            ));
-        }
-        let rules = rules.into_iter().map(|rule| self.rule(owner, rule));
+        self.not_too_many(&file.rule, "rules")?;
+        self.not_too_many(&file.escalate, "escalations")?;
+        self.not_too_many(&file.window, "windows")?;
+        let rules = file.rule.into_iter().map(|rule| self.rule(owner, rule));
+        let windows = file.window.into_iter().map(|window| self.window(owner, window));
+        let limits = file
+            .limits
+            .into_iter()
+            .map(|(tool, rate)| self.limit(owner, tool, &rate));
+        let escalations = file.escalate.into_iter().map(|text| self.escalation(owner, text));
         Ok(Policy {
             table,
             rules: rules.collect::<Result<_, _>>()?,
+            windows: windows.collect::<Result<_, _>>()?,
+            limits: limits.collect::<Result<_, _>>()?,
+            escalations: escalations.collect::<Result<_, _>>()?,
         })
+    }
+
+    fn not_too_many<T>(&self, all: &[Spanned<T>], what: &str) -> Result<(), Invalid> {
+        let Some(one) = all.get(MAX_RULES) else { return Ok(()) };
+        let why = format!(
+            "there are more than {MAX_RULES} {what}, and every call is compared with each; merge some with `*` or `**`"
+        );
+        Err(self.wrong(&one.span(), why))
     }
 
     fn preset(&self, name: &Spanned<String>) -> Result<Preset, Invalid> {
@@ -428,6 +475,12 @@ impl<'s> Source<'s> {
     fn rule(&self, owner: Owner, rule: Spanned<RuleText>) -> Result<Rule, Invalid> {
         let span = rule.span();
         let text = rule.into_inner();
+        if let Some(timeout) = &text.timeout {
+            return Err(self.wrong(
+                &timeout.span(),
+                "a rule waits for nobody; leave it out, or write an [[escalate]]",
+            ));
+        }
         let when = self.conditions(&span, &text)?;
         let then = self.verdict(owner, &span, &text)?;
         Ok(Rule {
@@ -435,6 +488,207 @@ impl<'s> Source<'s> {
             owner,
             when,
             then,
+        })
+    }
+
+    fn escalation(&self, owner: Owner, text: Spanned<RuleText>) -> Result<Escalation, Invalid> {
+        let span = text.span();
+        let text = text.into_inner();
+        if let Some(other) = text.tier.as_ref().or(text.action.as_ref()) {
+            return Err(self.wrong(
+                &other.span(),
+                "an escalation always asks a person; leave it out, or write a [[rule]]",
+            ));
+        }
+        let when = self.conditions(&span, &text)?;
+        let reason = match &text.reason {
+            Some(reason) if !reason.get_ref().trim().is_empty() => reason.get_ref().trim().to_owned(),
+            Some(_) | None => {
+                let at = text.reason.as_ref().map_or(span.clone(), Spanned::span);
+                return Err(self.wrong(
+                    &at,
+                    "the person is not told why; add `reason`, such as reason = \"changes production\"",
+                ));
+            }
+        };
+        let timeout = text.timeout.as_ref().map(|timeout| self.timeout(timeout)).transpose()?;
+        Ok(Escalation {
+            origin: self.origin(&span),
+            owner,
+            when,
+            hold: Hold { reason, timeout },
+        })
+    }
+
+    fn timeout(&self, text: &Spanned<String>) -> Result<Duration, Invalid> {
+        let length = parse_length(text.get_ref()).map_err(|why| self.wrong(&text.span(), why))?;
+        match length {
+            length if length > MAX_TIMEOUT => Err(self.wrong(
+                &text.span(),
+                "nobody is waited for longer than a day; write 24h or less",
+            )),
+            length => Ok(length),
+        }
+    }
+
+    fn limit(&self, owner: Owner, tool: String, text: &Spanned<String>) -> Result<Limit, Invalid> {
+        let span = text.span();
+        let misnamed = match tool.trim().is_empty() {
+            true => Some("it is for no tool; name one, or write \"*\" for all"),
+            false => misnamed_tool(&tool),
+        };
+        if let Some(why) = misnamed {
+            return Err(self.wrong(&span, why));
+        }
+        let rate = Rate::parse(text.get_ref()).ok_or_else(|| {
+            self.wrong(
+                &span,
+                format!(
+                    "`{}` is no limit; write a number from 1 to {MAX_COUNT} and a unit: \"60/hour\"; units are second, minute, \
+                     hour and day",
+                    text.get_ref()
+                ),
+            )
+        })?;
+        Ok(Limit {
+            origin: self.origin(&span),
+            owner,
+            tool,
+            rate,
+        })
+    }
+
+    fn window(&self, owner: Owner, window: Spanned<WindowText>) -> Result<Window, Invalid> {
+        let span = window.span();
+        let text = window.into_inner();
+        let who = self.who(&text.agent, &text.machine)?;
+        let hours = self.hours(&span, &text)?;
+        if hours.is_none() && who == Who::default() {
+            return Err(self.wrong(
+                &span,
+                "the window says nothing of when; add `days`, or `from` and `to`, and `zone`",
+            ));
+        }
+        let outside = match &text.outside {
+            None => Outside::default(),
+            Some(word) => {
+                let named = Outside::ALL
+                    .into_iter()
+                    .find(|outside| outside.as_str() == word.get_ref());
+                named.ok_or_else(|| {
+                    let why = format!(
+                        "`{}` is no answer outside of a window; write \"ask\" or \"deny\"",
+                        word.get_ref()
+                    );
+                    self.wrong(&word.span(), why)
+                })?
+            }
+        };
+        let tier = |name: &String| {
+            Tier::parse(name).ok_or_else(|| {
+                format!("there is no tier `{name}`; write \"safe\", \"low\", \"medium\", \"high\" or \"critical\"")
+            })
+        };
+        let tool = |name: &String| match name.trim().is_empty() {
+            true => Err("it is empty; leave it out, or name something".to_owned()),
+            false => misnamed_tool(name).map_or(Ok(name.clone()), |why| Err(why.to_owned())),
+        };
+        Ok(Window {
+            origin: self.origin(&span),
+            owner,
+            hours,
+            who,
+            outside,
+            tiers: self.each(&text.tiers, "tiers", tier)?,
+            tools: self.each(&text.tools, "tools", tool)?,
+        })
+    }
+
+    fn hours(&self, span: &Range<usize>, text: &WindowText) -> Result<Option<Hours>, Invalid> {
+        let named = text.days.is_some() || text.from.is_some() || text.to.is_some();
+        let zone = match (&text.zone, named) {
+            (None, false) => return Ok(None),
+            (Some(zone), false) => {
+                return Err(self.wrong(
+                    &zone.span(),
+                    "a zone is of days or times; add `days`, or `from` and `to`",
+                ));
+            }
+            (None, true) => {
+                let why = "whose clocks are meant is not said; add `zone`, such as zone = \"Europe/Berlin\" or \"UTC\"";
+                return Err(self.wrong(span, why));
+            }
+            (Some(zone), true) => Zone::named(zone.get_ref()).map_err(|why| self.wrong(&zone.span(), why))?,
+        };
+        let day = |name: &String| {
+            DAYS.iter().position(|day| day == name).ok_or_else(|| {
+                format!(
+                    "there is no day `{name}`; write {}",
+                    DAYS.map(|day| format!("\"{day}\"")).join(", ")
+                )
+            })
+        };
+        let days = self.each(&text.days, "days", day)?;
+        let from = self.minute(&text.from, 0)?;
+        let to = self.minute(&text.to, DAY)?;
+        if from == to || from == DAY {
+            let at = text
+                .from
+                .as_ref()
+                .or(text.to.as_ref())
+                .map_or(span.clone(), Spanned::span);
+            return Err(self.wrong(&at, "it ends when it begins; for whole days leave out `from` and `to`"));
+        }
+        Ok(Some(Hours {
+            days: std::array::from_fn(|day| days.is_empty() || days.contains(&day)),
+            from,
+            to,
+            zone,
+        }))
+    }
+
+    /// A time of day as its minute.
+    fn minute(&self, text: &Option<Spanned<String>>, unset: u16) -> Result<u16, Invalid> {
+        let Some(text) = text else { return Ok(unset) };
+        let two = |digits: &str| {
+            let plain = digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit());
+            digits.parse::<u16>().ok().filter(|_| plain)
+        };
+        let minute = text.get_ref().split_once(':').and_then(|(hour, minute)| {
+            let (hour, minute) = (two(hour)?, two(minute)?);
+            (hour < 24 && minute < 60 || (hour, minute) == (24, 0)).then_some(hour * 60 + minute)
+        });
+        minute.ok_or_else(|| {
+            let why = format!(
+                "`{}` is no time of day; write \"09:00\", up to \"24:00\"",
+                text.get_ref()
+            );
+            self.wrong(&text.span(), why)
+        })
+    }
+
+    /// Each word of a list, understood; a list that is there names something.
+    fn each<T>(
+        &self,
+        list: &Option<Spanned<Vec<String>>>,
+        what: &str,
+        understand: impl Fn(&String) -> Result<T, String>,
+    ) -> Result<Vec<T>, Invalid> {
+        let Some(list) = list else { return Ok(Vec::new()) };
+        let wrong = |why: String| self.wrong(&list.span(), why);
+        if list.get_ref().is_empty() {
+            return Err(wrong(format!("the list is empty; leave out `{what}` for all")));
+        }
+        list.get_ref()
+            .iter()
+            .map(|word| understand(word).map_err(wrong))
+            .collect()
+    }
+
+    fn who(&self, agent: &Option<Spanned<String>>, machine: &Option<Spanned<String>>) -> Result<Who, Invalid> {
+        Ok(Who {
+            agent: self.plain(agent, |_| None)?,
+            machine: self.plain(machine, misnamed_machine)?,
         })
     }
 
@@ -479,6 +733,7 @@ impl<'s> Source<'s> {
             host: self.plain(&text.host, misnamed_host)?.map(|host| host.to_lowercase()),
             tool: self.plain(&text.tool, misnamed_tool)?,
             server: self.plain(&text.server, misnamed_server)?,
+            who: self.who(&text.agent, &text.machine)?,
         };
         if conditions == Conditions::default() {
             return Err(self.wrong(
@@ -590,6 +845,11 @@ fn misnamed_server(text: &str) -> Option<&'static str> {
     foreign.then_some("a server is its name alone, without `mcp__`; the tool's name goes into `tool`")
 }
 
+fn misnamed_machine(text: &str) -> Option<&'static str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._*".contains(c);
+    (!text.chars().all(plain)).then_some("a machine is its host name, as `uname -n` prints it; `*` stands for any part")
+}
+
 /// A line as a message quotes it.
 fn shown(line: &str) -> String {
     let line = line.trim();
@@ -604,29 +864,19 @@ fn is_deny(text: &RuleText) -> bool {
 }
 
 /// What to write instead, for mistakes that the parser's words do not settle.
-fn person_hint(why: &str) -> Option<&'static str> {
-    if let Some(hint) = shared_hint(why) {
-        return Some(hint);
-    }
-    let about_no_decision = why.contains("unknown variant") || why.contains("string or table");
-    about_no_decision.then_some(r#"write no_decision = "block" or no_decision = "empty""#)
-}
-
-fn project_hint(why: &str) -> Option<&'static str> {
-    let of_person = why.contains("unknown field `hook`") || why.contains("unknown field `log`");
-    let of_person = of_person.then_some("a project may only tighten, so this belongs in your own config.toml");
-    of_person.or_else(|| shared_hint(why))
-}
-
-fn shared_hint(why: &str) -> Option<&'static str> {
+fn hint(why: &str) -> Option<&'static str> {
     if why.contains("invalid type: map, expected a sequence") {
-        Some("write [[rule]], with two brackets")
+        Some("write it with two brackets, such as [[rule]]")
+    } else if why.contains("expected a map") {
+        Some("write it with one bracket on each side, such as [limits]")
     } else if why.contains("expected a sequence") {
         Some(r#"write a list of words, such as ["push", "**"]"#)
     } else if why.contains("expected a string") {
         Some("write it in quotes")
     } else if why.contains("duplicate key") {
         Some("leave one of the two")
+    } else if why.contains("unknown variant") || why.contains("string or table") {
+        Some(r#"write no_decision = "block" or no_decision = "empty""#)
     } else {
         None
     }

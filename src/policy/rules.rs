@@ -11,10 +11,13 @@ use std::iter;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
+use super::identity::Who;
 use super::pattern;
 use crate::call::{Call, Input};
+use crate::decision::Hold;
 use crate::effect::{Action, Doubt, Effect, Gap, Place, Reach, Step, Subject, Tier, Undo};
 use crate::facts::{Facts, Kind};
+use crate::pause::Length;
 use crate::risk;
 
 /// Where in a file something is set.
@@ -48,6 +51,16 @@ pub enum Owner {
     Project,
 }
 
+/// One `[[escalate]]`: a call with such a step is never allowed by policy, but put to a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Escalation {
+    pub origin: Origin,
+    pub owner: Owner,
+    pub when: Conditions,
+    /// What the person is shown, and how long their answer is waited for.
+    pub hold: Hold,
+}
+
 /// One `[[rule]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -69,6 +82,8 @@ pub struct Conditions {
     /// The tool's name; beside `server`, the name that the server gives it.
     pub tool: Option<String>,
     pub server: Option<String>,
+    /// Who must ask, and where.
+    pub who: Who,
 }
 
 /// What becomes of a step that matches.
@@ -96,10 +111,20 @@ impl fmt::Display for Conditions {
             ("path", self.path.as_ref().map(|path| quoted(&path.to_string()))),
             ("host", self.host.as_deref().map(quoted)),
         ];
-        let set = all
-            .into_iter()
-            .filter_map(|(key, value)| Some(format!("{key} = {}", value?)));
-        f.write_str(&set.collect::<Vec<_>>().join(", "))
+        let set = all.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        let who = self.who.written().map(|(key, value)| (key, quoted(value)));
+        let written = set.chain(who).map(|(key, value)| format!("{key} = {value}"));
+        f.write_str(&written.collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl fmt::Display for Escalation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is put to a person", self.when)?;
+        if let Some(timeout) = self.hold.timeout {
+            write!(f, " for {}", Length(timeout))?;
+        }
+        write!(f, ": {}", self.hold.reason)
     }
 }
 
@@ -244,12 +269,13 @@ impl Conditions {
             self.args.as_ref().map(|args| may_be_args(args, step)),
             self.path.as_ref().map(|pattern| of_path(pattern).unwrap_or(Match::No)),
             self.host.as_ref().map(|pattern| of_host(pattern).unwrap_or(Match::No)),
+            (self.who != Who::default()).then(|| self.who.fits(call, facts)),
         ];
         all.into_iter().flatten().min().unwrap_or(Match::No)
     }
 
     /// The tier that the step has if everything that the rule vouches for is `tier`; `None` where it does not vouch for
-    /// the step, or a doubt is left that it cannot settle.
+    /// the step, whoever asks, or a doubt is left that it cannot settle.
     fn vouches(&self, tier: Tier, call: &Call, step: &Step, facts: &Facts) -> Option<Tier> {
         let bound_to_effects = self.path.is_some() || self.host.is_some();
         // A shell command is vouched for by its program, every other call by its tool.
@@ -407,6 +433,10 @@ pub struct Rated<'a> {
     pub proven: bool,
     /// The rule that rates it other than its effects do.
     pub by: Option<&'a Rule>,
+    /// A rule of the person's vouches for it as it is rated.
+    pub vouched: bool,
+    /// The person's rule that would vouch for it, if somebody else asked, or elsewhere.
+    pub withheld: Option<&'a Rule>,
 }
 
 /// Rates a step by the first of the person's rules that is about it, and then by each of the project's that raises it.
@@ -422,27 +452,40 @@ pub fn rate<'a>(rules: &'a [Rule], call: &Call, step: &Step, facts: &Facts) -> R
         tier: step.tier,
         proven: step.proven(),
         by: None,
+        vouched: false,
+        withheld: None,
     };
+    let mut withheld = None;
     let by_person = |(rule, tier): (&'a Rule, Tier)| {
         let milder = tier < step.tier || !step.proven();
-        if let Some(tier) = milder.then(|| rule.when.vouches(tier, call, step, facts)).flatten() {
+        let mut vouched = rule.when.vouches(tier, call, step, facts);
+        if vouched.is_some() && rule.when.who.fits(call, facts) < Match::Yes {
+            vouched = None;
+            withheld = withheld.or(milder.then_some(rule));
+        }
+        if let (Some(tier), true) = (vouched, milder) {
             return Some(Rated {
                 tier,
                 proven: true,
                 by: Some(rule),
+                vouched: true,
+                ..unrated
             });
         }
         (tier >= step.tier && touches(rule)).then_some(Rated {
             tier,
             by: (tier > step.tier).then_some(rule),
+            vouched: vouched == Some(tier),
             ..unrated
         })
     };
     let mut rated = of(Owner::Person).find_map(by_person).unwrap_or(unrated);
+    rated.withheld = withheld;
     for (rule, tier) in of(Owner::Project) {
         if tier > rated.tier && touches(rule) {
             rated.tier = tier;
             rated.by = Some(rule);
+            rated.vouched = false;
         }
     }
     rated
@@ -465,11 +508,11 @@ impl Stop<'_> {
     }
 }
 
-/// The rule that stops one of the steps, a denial before a question. A denial that only may match asks.
-pub fn stop<'a>(rules: &'a [Rule], call: &Call, steps: &[Step], facts: &Facts) -> Option<Stop<'a>> {
+/// The rule of `owner` that stops one of the steps, a denial before a question. A denial that only may match asks.
+pub fn stop<'a>(rules: &'a [Rule], owner: Owner, call: &Call, steps: &[Step], facts: &Facts) -> Option<Stop<'a>> {
     let stops = || {
         let pairs = steps.iter().flat_map(|step| rules.iter().map(move |rule| (step, rule)));
-        let pairs = pairs.filter(|(_, rule)| !matches!(rule.then, Verdict::Rate(_)));
+        let pairs = pairs.filter(|(_, rule)| rule.owner == owner && !matches!(rule.then, Verdict::Rate(_)));
         pairs.filter_map(|(step, rule)| match rule.when.touches(call, step, facts) {
             Match::No => None,
             matched => Some(Stop {
@@ -479,6 +522,23 @@ pub fn stop<'a>(rules: &'a [Rule], call: &Call, steps: &[Step], facts: &Facts) -
         })
     };
     stops().find(|stop| stop.denial().is_some()).or_else(|| stops().next())
+}
+
+/// The first escalation of `owner` that one of the steps may be about.
+pub fn escalation<'a>(
+    escalations: &'a [Escalation],
+    owner: Owner,
+    call: &Call,
+    steps: &[Step],
+    facts: &Facts,
+) -> Option<&'a Escalation> {
+    let mut of_owner = escalations.iter().filter(|escalation| escalation.owner == owner);
+    let touches = |escalation: &&Escalation| {
+        steps
+            .iter()
+            .any(|step| escalation.when.touches(call, step, facts) > Match::No)
+    };
+    of_owner.find(touches)
 }
 
 #[cfg(test)]

@@ -174,6 +174,8 @@ mod tests {
                 tier: Tier::Medium,
                 proven: true,
                 rated: Vec::new(),
+                counts: false,
+                token: None,
             },
         };
         let mut out = Vec::new();

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{EventKind, depth};
-use crate::call::{Call, Input, Mode};
+use crate::call::{Agent, Call, Input, Mode};
 
 /// The longest event that is read, in bytes: a `Write` carries its file's whole content.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -52,6 +52,7 @@ struct Fields {
     cwd: Option<String>,
     session_id: Option<String>,
     agent_id: Option<String>,
+    agent_type: Option<String>,
     permission_mode: Option<String>,
 }
 
@@ -127,7 +128,13 @@ fn call(fields: Fields) -> Result<Call, String> {
         suggestions: fields.permission_suggestions.unwrap_or_default(),
         cwd: fields.cwd.map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
         session: fields.session_id,
-        agent: fields.agent_id,
+        agent: match fields.agent_id {
+            Some(id) => Agent::Sub {
+                id,
+                kind: fields.agent_type,
+            },
+            None => Agent::Main,
+        },
         mode: fields.permission_mode.as_deref().map(Mode::named).unwrap_or_default(),
     })
 }
@@ -178,10 +185,11 @@ mod tests {
             [r#"{"type":"setMode", "mode":"acceptEdits","destination":"session"}"#]
         );
         assert_eq!(call.cwd, Some(PathBuf::from("/home/dev/p")));
-        assert_eq!(
-            (call.session.as_deref(), call.agent.as_deref()),
-            (Some("s1"), Some("a1"))
-        );
+        let agent = Agent::Sub {
+            id: "a1".into(),
+            kind: Some("general-purpose".into()),
+        };
+        assert_eq!((call.session.as_deref(), call.agent), (Some("s1"), agent));
         assert_eq!(call.mode, Mode::AcceptEdits);
     }
 
@@ -197,6 +205,7 @@ mod tests {
             let event = read(text.as_bytes()).expect("an event");
             assert_eq!((event.kind, event.call.mode), (EventKind::PreToolUse, Mode::Default));
             assert_eq!((event.call.cwd, event.call.suggestions.len()), (None, 0));
+            assert_eq!(event.call.agent, Agent::Main);
         }
     }
 

@@ -18,13 +18,13 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::panic;
 use std::process;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::EventKind;
 use super::output::{NoDecision, output};
 use super::watchdog::{self, Late};
-use crate::decision::Decision;
+use crate::decision::{Decision, Deny};
 use crate::escape::visible;
 
 /// The most bytes of a diagnosis.
@@ -42,8 +42,21 @@ pub struct Once {
 struct Shared {
     after_error: AfterError,
     limit: Duration,
-    /// What no decision looks like, by what is known so far.
-    silence: Mutex<(EventKind, NoDecision)>,
+    /// What is printed where nobody decides, by what is known so far.
+    silence: Mutex<Silence>,
+}
+
+#[derive(Clone, Debug)]
+struct Silence {
+    event: EventKind,
+    no_decision: NoDecision,
+    decision: Decision,
+}
+
+impl Silence {
+    fn line(&self) -> String {
+        output(self.event, None, &self.decision, self.no_decision)
+    }
 }
 
 impl Once {
@@ -55,7 +68,11 @@ impl Once {
             shared: Arc::new(Shared {
                 after_error,
                 limit,
-                silence: Mutex::new((expected, NoDecision::default())),
+                silence: Mutex::new(Silence {
+                    event: expected,
+                    no_decision: NoDecision::default(),
+                    decision: Decision::None,
+                }),
             }),
             deadline: Instant::now() + limit,
         };
@@ -75,19 +92,25 @@ impl Once {
 
     /// From now on an error is answered for `event`.
     pub fn expect(&self, event: EventKind) {
-        self.shared.silence().0 = event;
+        self.shared.silence().event = event;
         self.shared.prepare();
     }
 
     /// From now on no decision is printed so.
     pub fn print_none_as(&self, no_decision: NoDecision) {
-        self.shared.silence().1 = no_decision;
+        self.shared.silence().no_decision = no_decision;
         self.shared.prepare();
     }
 
     /// How no decision is printed.
     pub fn none_is_printed_as(&self) -> NoDecision {
-        self.shared.silence().1
+        self.shared.silence().no_decision
+    }
+
+    /// From now on this denial is printed where otherwise there would be no decision.
+    pub fn deny_instead(&self, denial: Deny) {
+        self.shared.silence().decision = Decision::Deny(denial);
+        self.shared.prepare();
     }
 
     /// Answers with `line` and comes back; the caller then ends the process. After the deadline the answer is no
@@ -101,7 +124,7 @@ impl Once {
         self.shared.print(line);
     }
 
-    /// Answers with no decision, says why on standard error, and ends the process.
+    /// Answers with no decision (or the denial that is to stand instead), says why on standard error, and ends the process.
     pub fn none(&self, why: &str) -> ! {
         self.claim_or_end();
         self.shared.give_none(why);
@@ -111,14 +134,15 @@ impl Once {
     /// Answers that this process steps aside, says why on standard error, and ends the process.
     pub fn aside(&self, why: &str) -> ! {
         self.claim_or_end();
-        self.shared.give(&Decision::Aside, why);
+        self.shared.silence().decision = Decision::Aside;
+        self.shared.give(why);
         process::exit(0)
     }
 
     /// Where the watchdog has answered already, what is left is to say so and to end.
     fn claim_or_end(&self) {
         if !watchdog::claim() {
-            let event = self.shared.silence().0;
+            let event = self.shared.silence().event;
             (self.shared.after_error)(event, &self.shared.late());
             process::exit(0)
         }
@@ -126,27 +150,27 @@ impl Once {
 }
 
 impl Shared {
-    fn silence(&self) -> std::sync::MutexGuard<'_, (EventKind, NoDecision)> {
+    fn silence(&self) -> MutexGuard<'_, Silence> {
         self.silence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn give_none(&self, why: &str) {
-        let event = self.give(&Decision::None, why);
+        let event = self.give(why);
         (self.after_error)(event, why);
     }
 
-    fn give(&self, decision: &Decision, why: &str) -> EventKind {
-        let (event, no_decision) = *self.silence();
-        self.print(&output(event, None, decision, no_decision));
+    fn give(&self, why: &str) -> EventKind {
+        let silence = self.silence().clone();
+        self.print(&silence.line());
         diagnose(why);
-        event
+        silence.event
     }
 
     /// What the watchdog would say.
     fn prepare(&self) {
-        let (event, no_decision) = *self.silence();
+        let answer = self.silence().line() + "\n";
         watchdog::prepare(Late {
-            answer: output(event, None, &Decision::None, no_decision) + "\n",
+            answer,
             why: diagnosis(&self.late()),
         });
     }

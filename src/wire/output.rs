@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{EventKind, holds_null};
 use crate::call::{Call, Input};
-use crate::decision::{Allow, Decision, Deny, NextMode, Run};
+use crate::decision::{Allow, Decision, Deny, Hold, NextMode, Run};
 use crate::escape::visible;
 use crate::questions::{self, Answer, Answers};
 
@@ -31,11 +31,11 @@ pub enum NoDecision {
 
 /// The one line that answers a hook's event, without its newline.
 ///
-/// `call` is the call that the event carries; without one there is nothing to allow or deny, and the answer is no
-/// decision.
+/// `call` is the call that the event carries; without one there is nothing to allow or to ask about.
 pub fn output(event: EventKind, call: Option<&Call>, decision: &Decision, no_decision: NoDecision) -> String {
     let answer = match (decision, call) {
         (Decision::Aside, _) => Some("{}".into()),
+        (Decision::Deny(denial), _) => Some(deny(event, denial)),
         (_, None) => None,
         (decision, Some(call)) => answer(event, call, decision),
     };
@@ -64,7 +64,7 @@ pub fn permission_result(call: Option<&Call>, decision: &Decision) -> Option<Str
 fn answer(event: EventKind, call: &Call, decision: &Decision) -> Option<String> {
     match decision {
         Decision::None | Decision::Aside => None,
-        Decision::Ask(why) => ask(event, why),
+        Decision::Ask(why) | Decision::Hold(Hold { reason: why, .. }) => ask(event, why),
         Decision::Deny(denial) => Some(deny(event, denial)),
         Decision::Allow(allowed) => allow(event, call, allowed),
     }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::event::object;
-use crate::call::{Call, Input, Mode};
+use crate::call::{Agent, Call, Input, Mode};
 use crate::questions;
 
 /// How many questions a model may ask at once, and how many options each may have: as many as the host's own tool.
@@ -46,6 +46,7 @@ pub struct HostView {
 /// The spellings of the prompt tool, the control protocol, and the TypeScript SDK.
 #[derive(Deserialize)]
 struct Fields {
+    subtype: Option<String>,
     #[serde(alias = "toolName")]
     tool_name: Option<String>,
     input: Option<Box<RawValue>>,
@@ -86,6 +87,8 @@ pub fn read(bytes: &[u8]) -> Result<Request, String> {
         .filter(|name| !name.is_empty())
         .ok_or("tool_name is missing")?;
     let raw_input = fields.input.ok_or("input is missing")?;
+    // The control protocol names a subagent; the prompt tool never does.
+    let tells_agents = fields.subtype.as_deref() == Some("can_use_tool");
     Ok(Request {
         call: Call {
             input: Input::read(&tool, &raw_input)?,
@@ -94,7 +97,11 @@ pub fn read(bytes: &[u8]) -> Result<Request, String> {
             suggestions: fields.permission_suggestions.unwrap_or_default(),
             cwd: fields.cwd.map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
             session: fields.session_id,
-            agent: fields.agent_id,
+            agent: match fields.agent_id {
+                Some(id) => Agent::Sub { id, kind: None },
+                None if tells_agents => Agent::Main,
+                None => Agent::Unknown,
+            },
             mode: fields.permission_mode.as_deref().map(Mode::named).unwrap_or_default(),
         },
         tool_use_id: fields.tool_use_id,

@@ -147,6 +147,28 @@ fn what_is_switched_off_is_warned_of_and_a_configuration_that_does_not_hold_is_a
 }
 
 #[test]
+fn calls_that_cannot_be_counted_are_a_failure() {
+    let home = installed(&sound());
+    home.write("home/.config/countersign/config.toml", "[limits]\nBash = \"60/hour\"\n");
+    expect(&home, 0, "ok limits", "1 set, 0 used up");
+    home.write("home/.local/state/countersign/limits", "");
+    expect(&home, 1, "fail limits", "remove it to begin anew");
+}
+
+#[test]
+fn what_is_frozen_is_warned_of_and_a_hook_that_does_not_heed_it_is_a_failure() {
+    let home = Home::with_settings(r#"{"permissions":{"defaultMode":"default"}}"#);
+    home.ok("install --early --guard critical");
+    home.ok("freeze --reason leak");
+    expect(&home, 0, "warn pause", ": leak: every call is denied");
+    expect(&home, 0, "ok answer", "is denied, as everything is frozen");
+    home.ok("thaw");
+    let home = installed(&sound());
+    home.ok("freeze");
+    expect(&home, 1, "fail answer", "NOT denied, although everything is frozen");
+}
+
+#[test]
 fn a_record_that_was_changed_or_cannot_be_written_is_warned_of() {
     let home = Home::with_settings(r#"{"permissions":{"defaultMode":"default"}}"#);
     home.ok("install");

@@ -20,11 +20,11 @@ pub fn ask(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
         show(screen, question);
         match answer(screen, question)? {
             Said::Answer(answer) => answers.push((question.text.clone(), answer)),
-            Said::Reply(words) => return Ok(denied(&words, false)),
-            Said::Stop => return Ok(denied("", true)),
+            Said::Reply(words) => return Ok(denied(card, &words, false)),
+            Said::Stop => return Ok(denied(card, "", true)),
         }
     }
-    Ok(decided(Allow::Answers(Answers(answers))))
+    Ok(decided(card, Allow::Answers(Answers(answers))))
 }
 
 fn show(screen: &mut Screen, question: &Question) {

@@ -107,6 +107,88 @@ tier = "safe"
 }
 
 #[test]
+fn windows_limits_and_escalations_are_read_whole_and_know_their_lines() {
+    let text = r#"
+[limits]
+"*" = "500/day"
+Bash = "60/hour"
+
+[[window]]
+days = ["mon", "fri"]
+from = "22:00"
+to = "06:00"
+zone = "Europe/Berlin"
+outside = "deny"
+tiers = ["low", "medium"]
+tools = ["Bash", "mcp__*"]
+agent = "main"
+
+[[window]]
+machine = "build-*"
+
+[[escalate]]
+program = "terraform"
+args = ["apply", "**"]
+machine = "prod"
+reason = " changes production "
+timeout = "10m"
+
+[[escalate]]
+tool = "WebFetch"
+reason = "leaves the house"
+"#;
+    let policy = holding(text).expect("a policy").policy;
+    let limits: Vec<String> = policy
+        .limits
+        .iter()
+        .map(|limit| format!("{} {limit}", limit.origin.line))
+        .collect();
+    assert_eq!(limits, [r#"3 * = "500/day""#, r#"4 Bash = "60/hour""#]);
+    let windows: Vec<String> = policy
+        .windows
+        .iter()
+        .map(|window| format!("{} {window}", window.origin.line))
+        .collect();
+    assert_eq!(
+        windows,
+        [
+            r#"6 mon, fri 22:00-06:00 Europe/Berlin, agent = "main", for low, medium, for Bash, mcp__*, outside = "deny""#,
+            r#"16 machine = "build-*", outside = "ask""#,
+        ]
+    );
+    let escalations: Vec<String> = policy
+        .escalations
+        .iter()
+        .map(|one| format!("{} {}: {:?}", one.origin.line, one.when, one.hold))
+        .collect();
+    assert_eq!(
+        escalations,
+        [
+            r#"19 program = "terraform", args = ["apply", "**"], machine = "prod": Hold { reason: "changes production", timeout: Some(600s) }"#,
+            r#"26 tool = "WebFetch": Hold { reason: "leaves the house", timeout: None }"#,
+        ]
+    );
+}
+
+#[test]
+fn a_project_adds_its_windows_limits_and_escalations_to_the_persons() {
+    let text = "[limits]\nBash = \"5/hour\"\n[[window]]\ndays = [\"sun\"]\nzone = \"UTC\"\n[[escalate]]\nprogram = \"ls\"\nreason = \"x\"\n";
+    let dir = tempfile::tempdir().expect("a directory");
+    let (home, project) = (dir.path().join("config.toml"), dir.path().join("app"));
+    fs::create_dir(&project).expect("a directory");
+    fs::write(&home, text).expect("a file");
+    fs::write(project.join(PROJECT_FILE), text.replace("5/hour", "9/hour")).expect("a file");
+    let policy = effective(Some(&home), &[project]).expect("a configuration").policy;
+    let owners = [Owner::Person, Owner::Project];
+    assert_eq!(policy.limits.iter().map(|one| one.owner).collect::<Vec<_>>(), owners);
+    assert_eq!(policy.windows.iter().map(|one| one.owner).collect::<Vec<_>>(), owners);
+    assert_eq!(
+        policy.escalations.iter().map(|one| one.owner).collect::<Vec<_>>(),
+        owners
+    );
+}
+
+#[test]
 fn every_mistake_shows_its_line_and_what_to_write_instead() {
     for (text, expected) in [
         (
@@ -131,7 +213,7 @@ fn every_mistake_shows_its_line_and_what_to_write_instead() {
         ),
         (
             "presett = \"calm\"",
-            "config.toml:1: `presett = \"calm\"`: unknown field `presett`, expected one of `hook`, `headless`, `log`, `preset`, `tiers`, `rule`",
+            "config.toml:1: `presett = \"calm\"`: unknown field `presett`, expected one of `hook`, `headless`, `log`, `preset`, `tiers`, `rule`, `window`, `limits`, `escalate`",
         ),
         (
             "preset = 5",
@@ -223,7 +305,131 @@ fn every_mistake_shows_its_line_and_what_to_write_instead() {
         ),
         (
             "[rule]\nprogram = \"ls\"",
-            "config.toml:1: `[rule]`: invalid type: map, expected a sequence; write [[rule]], with two brackets",
+            "config.toml:1: `[rule]`: invalid type: map, expected a sequence; write it with two brackets, such as [[rule]]",
+        ),
+        (
+            "[[rule]]\nprogram = \"ls\"\naction = \"ask\"\ntimeout = \"5m\"",
+            "config.toml:4: `timeout = \"5m\"`: a rule waits for nobody; leave it out, or write an [[escalate]]",
+        ),
+        (
+            "[[rule]]\nprogram = \"ls\"\naction = \"ask\"\nmachine = \"a b\"",
+            "config.toml:4: `machine = \"a b\"`: a machine is its host name, as `uname -n` prints it; `*` stands for any part",
+        ),
+        (
+            "[[rule]]\nprogram = \"ls\"\naction = \"ask\"\nagent = \"\"",
+            "config.toml:4: `agent = \"\"`: it is empty; leave it out, or name something",
+        ),
+        (
+            "[[rule]]\nagent = \"main\"\ntier = \"safe\"",
+            "config.toml:1: `[[rule]]`: the rule would rate every tool; name the tools or the server",
+        ),
+        (
+            "[[escalate]]\nprogram = \"terraform\"",
+            "config.toml:1: `[[escalate]]`: the person is not told why; add `reason`, such as reason = \"changes production\"",
+        ),
+        (
+            "[[escalate]]\nprogram = \"terraform\"\nreason = \" \"",
+            "config.toml:3: `reason = \" \"`: the person is not told why; add `reason`, such as reason = \"changes production\"",
+        ),
+        (
+            "[[escalate]]\nreason = \"x\"",
+            "config.toml:1: `[[escalate]]`: the rule says nothing of when; add `program`, `path`, `host`, `tool` or `server`",
+        ),
+        (
+            "[[escalate]]\nprogram = \"x\"\nreason = \"x\"\ntier = \"low\"",
+            "config.toml:4: `tier = \"low\"`: an escalation always asks a person; leave it out, or write a [[rule]]",
+        ),
+        (
+            "[[escalate]]\nprogram = \"x\"\nreason = \"x\"\naction = \"deny\"",
+            "config.toml:4: `action = \"deny\"`: an escalation always asks a person; leave it out, or write a [[rule]]",
+        ),
+        (
+            "[[escalate]]\nprogram = \"x\"\nreason = \"x\"\ntimeout = \"soon\"",
+            "config.toml:4: `timeout = \"soon\"`: `soon` is no length of time: write 30m, 1h, 2d or 1h30m",
+        ),
+        (
+            "[[escalate]]\nprogram = \"x\"\nreason = \"x\"\ntimeout = \"2d\"",
+            "config.toml:4: `timeout = \"2d\"`: nobody is waited for longer than a day; write 24h or less",
+        ),
+        (
+            "[[escalate]]\nprogram = \"x\"\nreason = \"x\"\ntime = \"2d\"",
+            "config.toml:4: `time = \"2d\"`: unknown field `time`, expected one of `program`, `args`, `path`, `host`, `tool`, `server`, `agent`, `machine`, `tier`, `action`, `reason`, `timeout`",
+        ),
+        (
+            "[limits]\nBash = \"60\"",
+            "config.toml:2: `Bash = \"60\"`: `60` is no limit; write a number from 1 to 100000 and a unit: \"60/hour\"; units are second, minute, hour and day",
+        ),
+        (
+            "[limits]\nBash = 60",
+            "config.toml:2: `Bash = 60`: invalid type: integer `60`, expected a string; write it in quotes",
+        ),
+        (
+            "[limits]\n\"Bash(ls)\" = \"60/hour\"",
+            "config.toml:2: `\"Bash(ls)\" = \"60/hour\"`: a tool is its name alone, such as \"WebFetch\" or \"mcp__tracker__*\"; what it is given goes into other keys",
+        ),
+        (
+            "[limits]\n\"\" = \"60/hour\"",
+            "config.toml:2: `\"\" = \"60/hour\"`: it is for no tool; name one, or write \"*\" for all",
+        ),
+        (
+            "[[limits]]\nBash = \"60/hour\"",
+            "config.toml:1: `[[limits]]`: invalid type: sequence, expected a map; write it with one bracket on each side, such as [limits]",
+        ),
+        (
+            "[[window]]\noutside = \"deny\"",
+            "config.toml:1: `[[window]]`: the window says nothing of when; add `days`, or `from` and `to`, and `zone`",
+        ),
+        (
+            "[[window]]\ndays = [\"mon\"]",
+            "config.toml:1: `[[window]]`: whose clocks are meant is not said; add `zone`, such as zone = \"Europe/Berlin\" or \"UTC\"",
+        ),
+        (
+            "[[window]]\nzone = \"UTC\"\nagent = \"main\"",
+            "config.toml:2: `zone = \"UTC\"`: a zone is of days or times; add `days`, or `from` and `to`",
+        ),
+        (
+            "[[window]]\nfrom = \"09:00\"\nzone = \"Europe/Bonn\"",
+            "config.toml:3: `zone = \"Europe/Bonn\"`: this machine knows no time zone `Europe/Bonn`; write its IANA name, such as \"Europe/Berlin\" or \"UTC\"",
+        ),
+        (
+            "[[window]]\ndays = [\"monday\"]\nzone = \"UTC\"",
+            "config.toml:2: `days = [\"monday\"]`: there is no day `monday`; write \"mon\", \"tue\", \"wed\", \"thu\", \"fri\", \"sat\", \"sun\"",
+        ),
+        (
+            "[[window]]\ndays = []\nzone = \"UTC\"",
+            "config.toml:2: `days = []`: the list is empty; leave out `days` for all",
+        ),
+        (
+            "[[window]]\ndays = \"mon\"\nzone = \"UTC\"",
+            "config.toml:2: `days = \"mon\"`: invalid type: string \"mon\", expected a sequence; write a list of words, such as [\"push\", \"**\"]",
+        ),
+        (
+            "[[window]]\nfrom = \"9:00\"\nzone = \"UTC\"",
+            "config.toml:2: `from = \"9:00\"`: `9:00` is no time of day; write \"09:00\", up to \"24:00\"",
+        ),
+        (
+            "[[window]]\nto = \"24:01\"\nzone = \"UTC\"",
+            "config.toml:2: `to = \"24:01\"`: `24:01` is no time of day; write \"09:00\", up to \"24:00\"",
+        ),
+        (
+            "[[window]]\nfrom = \"09:00\"\nto = \"09:00\"\nzone = \"UTC\"",
+            "config.toml:2: `from = \"09:00\"`: it ends when it begins; for whole days leave out `from` and `to`",
+        ),
+        (
+            "[[window]]\nfrom = \"09:00\"\nzone = \"UTC\"\noutside = \"allow\"",
+            "config.toml:4: `outside = \"allow\"`: `allow` is no answer outside of a window; write \"ask\" or \"deny\"",
+        ),
+        (
+            "[[window]]\nfrom = \"09:00\"\nzone = \"UTC\"\ntiers = [\"mild\"]",
+            "config.toml:4: `tiers = [\"mild\"]`: there is no tier `mild`; write \"safe\", \"low\", \"medium\", \"high\" or \"critical\"",
+        ),
+        (
+            "[[window]]\nfrom = \"09:00\"\nzone = \"UTC\"\ntools = [\"Bash(ls)\"]",
+            "config.toml:4: `tools = [\"Bash(ls)\"]`: a tool is its name alone, such as \"WebFetch\" or \"mcp__tracker__*\"; what it is given goes into other keys",
+        ),
+        (
+            "[[window]]\nfrom = 09:00:00\nzone = \"UTC\"",
+            "config.toml:2: `from = 09:00:00`: invalid type: map, expected a string; write it in quotes",
         ),
         ("[hook", "config.toml:1: `[hook`: unclosed table, expected `]`"),
         (
@@ -276,7 +482,7 @@ fn a_project_file_may_hold_what_tightens_and_nothing_else() {
     for (text, expected) in [
         (
             "[hook]\nno_decision = \"empty\"",
-            ".countersign.toml:1: `[hook]`: unknown field `hook`, expected one of `preset`, `tiers`, `rule`; a project may only tighten, so this belongs in your own config.toml",
+            ".countersign.toml:1: `[hook]`: a project may only tighten, so this belongs in your own config.toml",
         ),
         (
             "[[rule]]\nprogram = \"make\"\ntier = \"safe\"",

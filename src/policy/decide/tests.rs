@@ -1,6 +1,8 @@
 use super::super::tiers::{Preset, Table};
 use super::*;
+use crate::call::Agent;
 use crate::effect::{Around, Doubt, EffectSpec, Step};
+use crate::pause::Pause;
 use crate::shell::Span;
 use serde_json::value::RawValue;
 
@@ -15,7 +17,7 @@ fn call(input: Input, mode: Mode) -> Call {
         suggestions: Vec::new(),
         cwd: None,
         session: None,
-        agent: None,
+        agent: Agent::Main,
         mode,
     }
 }
@@ -64,13 +66,14 @@ fn wirings() -> impl Iterator<Item = Wiring> {
 fn by_table(table: Table, event: EventKind, call: &Call, assessment: &Assessment, wiring: Wiring) -> Ruling {
     let policy = Policy {
         table,
-        rules: Vec::new(),
+        ..Policy::default()
     };
     let facts = Facts {
         project: vec!["/p".into()],
         ..Facts::default()
     };
-    decide(event, call, assessment, wiring, &policy, &facts)
+    let circumstances = Circumstances::live(Pause::On);
+    decide(event, call, assessment, wiring, &policy, &circumstances, &facts)
 }
 
 fn decided(event: EventKind, call: &Call, assessment: &Assessment, wiring: Wiring) -> Decision {

@@ -359,7 +359,7 @@ fn a_denial_is_certain_or_asks_and_stands_before_a_question() {
         let input = serde_json::json!({ "command": command }).to_string();
         let call = site.call("Bash", &input);
         let assessment = assess::assess(&call, &site.facts);
-        let stop = stop(&policy.rules, &call, &assessment.steps, &site.facts)?;
+        let stop = stop(&policy.rules, Owner::Person, &call, &assessment.steps, &site.facts)?;
         Some((stop.rule.origin.line, stop.denial().is_some()))
     };
     assert_eq!(stopped("git push origin main"), Some((4, true)));
@@ -379,7 +379,7 @@ fn a_denied_program_or_host_is_known_in_other_spellings() {
     let stopped = |command: &str| {
         let call = site.call("Bash", &serde_json::json!({ "command": command }).to_string());
         let assessment = assess::assess(&call, &site.facts);
-        stop(&policy.rules, &call, &assessment.steps, &site.facts).is_some()
+        stop(&policy.rules, Owner::Person, &call, &assessment.steps, &site.facts).is_some()
     };
     for command in [
         "./run.sh",
@@ -404,7 +404,7 @@ fn a_stricter_path_rule_needs_one_path_of_several_in_any_case() {
     let stopped = |tool: &str, input: serde_json::Value| {
         let call = site.call(tool, &input.to_string());
         let assessment = assess::assess(&call, &site.facts);
-        stop(&policy.rules, &call, &assessment.steps, &site.facts).is_some()
+        stop(&policy.rules, Owner::Person, &call, &assessment.steps, &site.facts).is_some()
     };
     let shell = |command: &str| stopped("Bash", serde_json::json!({ "command": command }));
     for command in [

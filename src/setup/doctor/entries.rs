@@ -230,6 +230,12 @@ pub fn answers(entry: &Entry, layers: &[Layer], given: &Given, findings: &mut Fi
     let expects_allow = entry.found.event == PERMISSION_REQUEST || entry.found.has("--early");
     let harmless = format!("{place}: `{}`", selftest::HARMLESS);
     match ask(selftest::HARMLESS, "harmless") {
+        Ok(Answer::Allow | Answer::NoOpinion | Answer::Ask) if matches!(given.pause, Pause::Frozen(_)) => findings
+            .fail(
+                "answer",
+                format!("{harmless} is NOT denied, although everything is frozen"),
+                "run `countersign install`; if it stays so, the hook may be of another version or see another home",
+            ),
         Ok(Answer::Allow) => findings.ok("answer", format!("{harmless} is allowed")),
         Ok(Answer::NoOpinion) if !expects_allow => findings.ok("answer", format!("{harmless} is left to Claude Code")),
         Ok(Answer::NoOpinion) if given.pause != Pause::On => {
@@ -255,6 +261,9 @@ pub fn answers(entry: &Entry, layers: &[Layer], given: &Given, findings: &mut Fi
                 selftest::HARMLESS
             ),
         ),
+        Ok(Answer::Deny) if matches!(given.pause, Pause::Frozen(_)) => {
+            findings.ok("answer", format!("{harmless} is denied, as everything is frozen"));
+        }
         Ok(Answer::Deny | Answer::Ask) => {
             findings.fail("answer", format!("{harmless} is stopped"), "run `countersign install`");
         }

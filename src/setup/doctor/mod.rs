@@ -22,6 +22,7 @@ use crate::audit::verify::verify;
 use crate::escape::visible;
 use crate::pause::{Length, Pause};
 use crate::policy::config;
+use crate::policy::limits::{self, Limit};
 
 /// The variables of the environment that the host obeys and `examine` looks at.
 pub const VARIABLES: [&str; 2] = ["MCP_TIMEOUT", "MCP_TOOL_TIMEOUT"];
@@ -208,6 +209,11 @@ fn configured(given: &Given, findings: &mut Findings) {
             let what = format!("switched off {until}: every call keeps its prompt");
             findings.warn("pause", what, "run `countersign on`");
         }
+        Pause::Frozen(freeze) => findings.warn(
+            "pause",
+            format!("{}: every call is denied", visible(&freeze.to_string())),
+            "run `countersign thaw`, once you know why",
+        ),
         Pause::Unreadable(why) => {
             findings.fail(
                 "pause",
@@ -217,11 +223,33 @@ fn configured(given: &Given, findings: &mut Findings) {
         }
     }
     match config::effective(given.config.as_deref(), &given.roots) {
-        Ok(_) => {}
+        Ok(config) => counted(given, &config.policy.limits, findings),
         Err(invalid) => {
             let what = format!("{}; until then nothing is let through", visible(&invalid.to_string()));
             findings.fail("config", what, "mend the file or remove it");
         }
+    }
+}
+
+/// Whether calls can be counted, where that is asked for.
+fn counted(given: &Given, limits: &[Limit], findings: &mut Findings) {
+    let (Some(dir), false) = (&given.state, limits.is_empty()) else {
+        return;
+    };
+    let limits: Vec<&Limit> = limits.iter().collect();
+    match limits::left(dir, &limits, given.now) {
+        Ok(left) => {
+            let used_up = left.iter().filter(|left| **left == 0).count();
+            findings.ok("limits", format!("{} set, {used_up} used up just now", limits.len()));
+        }
+        Err(error) => findings.fail(
+            "limits",
+            format!(
+                "calls cannot be counted, so nothing that is limited is let through: {}",
+                visible(&error.to_string())
+            ),
+            "mend that",
+        ),
     }
 }
 
