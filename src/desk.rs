@@ -142,9 +142,20 @@ impl Desk<'_> {
         }
     }
 
+    /// The machine as it is now, and the project of where the host was started: where the shell stands may be in a
+    /// repository below, in which the project's rules would not be found.
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::live(Some(&self.start));
+        // The host reads its settings there, and not at the repository's top.
+        if facts.in_project(&self.start) && !facts.project.contains(&self.start) {
+            facts.project.push(self.start.clone());
+        }
+        facts
+    }
+
     /// What policy makes of it, by the configuration as it is now.
     fn judged(&self, request: &Request, pause: Pause) -> Bench {
-        let facts = Facts::live(Some(request.call.cwd.as_deref().unwrap_or(&self.start)));
+        let facts = self.facts();
         let file = own_files::config_file();
         let (config, invalid) = match config::effective(file.as_deref(), &facts.project) {
             Ok(config) => (config, None),

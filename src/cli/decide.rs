@@ -19,8 +19,11 @@ use crate::wire::request;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Standard input is one object: {\"tool_name\", \"input\"} and, as far as they are known, \"tool_use_id\", \"cwd\", \
-    \"suggestions\" and what else the callback is given, in the spelling of either SDK. The status is 0 exactly if a result was \
-    printed. SIGTERM takes the question back. docs/sdk.md has whole programs."
+    \"permission_mode\", \"suggestions\" and what else the callback is given, in the spelling of either SDK. Start it in the \
+    directory that the session was started in, whose project it judges by. The status is 0 exactly if a result was printed. \
+    SIGTERM takes the question back.\n\n\
+    Example: echo '{\"tool_name\":\"Bash\",\"input\":{\"command\":\"git status\"},\"cwd\":\"'$PWD'\"}' | countersign decide\n\n\
+    docs/sdk.md has whole programs for TypeScript and Python."
 )]
 pub struct Args {}
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::facts::Facts;
 use crate::own_files;
 use crate::pause;
-use crate::setup::doctor::{Finding, Given, Mark, examine};
+use crate::setup::doctor::{Finding, Given, Mark, VARIABLES, examine};
 use crate::setup::host::Places;
 
 /// Ends with 0 when everything is in order or only warned about, with 1 when something fails.
@@ -29,6 +29,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
         roots: Facts::live(Some(&places.project)).project,
         places,
         path: std::env::var_os("PATH").unwrap_or_default(),
+        variables: VARIABLES
+            .into_iter()
+            .filter_map(|name| Some((name, std::env::var(name).ok()?)))
+            .collect(),
         own: own_files::all_dirs(),
         config: own_files::config_file(),
         state: own_files::state_dir(),

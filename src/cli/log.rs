@@ -15,6 +15,7 @@ use crate::audit::entry::{Action, Entry, Step};
 use crate::audit::files::{self, Files, Recorded};
 use crate::audit::time;
 use crate::audit::verify::verify;
+use crate::decision::Reason;
 use crate::effect::Tier;
 use crate::escape::visible;
 use crate::own_files;
@@ -26,13 +27,17 @@ const MAX_STEPS: usize = 4;
 /// At most this many faults are listed; the rest are counted.
 const MAX_FAULTS: usize = 20;
 
+/// The status that tells a script that no answer fits, and from it a failure.
+const NOTHING_FITS: u8 = 3;
+
 /// How often `--follow` looks for new lines.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "One line an answer: when (UTC), what was answered, the tier, the tool, what each step would do, who decided.\n\
-    docs/log.md says what is recorded and what --verify can show."
+    The status is 0 if an answer was shown, and 3 if none fits. docs/log.md says what is recorded and what --verify can show.\n\n\
+    Example: countersign log --since 1h --reason timeout --json"
 )]
 pub struct Args {
     /// Show the last N answers
@@ -47,7 +52,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     /// Check that nothing was changed, removed or added; ends with 1 if something was
-    #[arg(long, conflicts_with_all = ["lines", "follow", "json", "session", "tool", "tier", "action", "project", "since", "until"])]
+    #[arg(long, conflicts_with_all = ["lines", "follow", "json", "session", "tool", "tier", "action", "reason", "project", "since", "until"])]
     verify: bool,
 }
 
@@ -66,6 +71,9 @@ struct Only {
     /// Only those answered so
     #[arg(long)]
     action: Option<Action>,
+    /// Only denials for this reason: policy, denied_by_person, timeout ..
+    #[arg(long, value_name = "CODE", value_parser = reason)]
+    reason: Option<Reason>,
     /// Only of the project of this name
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
@@ -79,6 +87,11 @@ struct Only {
 
 fn tier(text: &str) -> Result<Tier, String> {
     Tier::parse(text).ok_or("write safe, low, medium, high or critical".into())
+}
+
+fn reason(text: &str) -> Result<Reason, String> {
+    let named = Reason::ALL.into_iter().find(|reason| reason.as_str() == text);
+    named.ok_or_else(|| format!("write {}", Reason::ALL.map(Reason::as_str).join(", ")))
 }
 
 /// A length of time before now, or a point in time.
@@ -98,6 +111,9 @@ impl Only {
             && is(&self.project, &entry.project)
             && self.tier.is_none_or(|least| found.is_some_and(|tier| tier >= least))
             && self.action.is_none_or(|action| action == entry.action)
+            && self
+                .reason
+                .is_none_or(|reason| entry.reason.as_deref() == Some(reason.as_str()))
             && self.since.as_ref().is_none_or(|since| entry.time >= *since)
             && self.until.as_ref().is_none_or(|until| entry.time < *until)
     }
@@ -131,7 +147,10 @@ fn show(args: &Args, dir: &Path, out: &mut impl Write) -> io::Result<ExitCode> {
     if let (Pause::Frozen(freeze), false) = (pause::now(), args.json) {
         writeln!(out, "Now every call is denied: {}.", visible(&freeze.to_string()))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(match last.is_empty() {
+        true => ExitCode::from(NOTHING_FITS),
+        false => ExitCode::SUCCESS,
+    })
 }
 
 /// Shows what is added, until the process is ended or nobody reads any more.

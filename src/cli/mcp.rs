@@ -35,8 +35,12 @@ const MARGIN: Duration = Duration::from_secs(30);
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Claude Code starts it: claude -p --mcp-config <(countersign mcp --config) \\\n  \
-    --permission-prompt-tool mcp__countersign__permission_prompt 'the task'\n\n\
+    after_help = "Claude Code starts this server, and asks it wherever it would ask a person:\n\n  \
+    claude -p 'the task' --mcp-config \"$(countersign mcp --config)\" \\\n    \
+    --permission-prompt-tool mcp__countersign__permission_prompt\n\n\
+    Your configuration decides as for every permission prompt. What it leaves open is asked at the terminal, if there is one, \
+    for as long as `wait` below [headless] in config.toml says; `unanswered` says what comes of it then. Have the hook \
+    installed too (`countersign install`): it hands on where the shell stands, which this server is not told. \
     docs/headless.md has the whole of it."
 )]
 pub struct Args {

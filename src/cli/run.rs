@@ -87,8 +87,10 @@ const MAX_SHOWN: usize = 100;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Messages for claude go to standard input as stream-json lines, or one task to --prompt. What claude prints \
-    and its exit status are passed on; what was denied, and what ran without being asked about, is told on standard error.\n\n\
+    after_help = "Messages for claude go to standard input as stream-json lines, or one task to --prompt. Your configuration \
+    decides; what it leaves open is asked at the terminal, if there is one: allow, deny, edit, always, explain, stop, or say \
+    something instead. What claude prints and its exit status are passed on; what was denied, and what ran without being asked \
+    about, is told on standard error. docs/headless.md has the whole of it.\n\n\
     Example: countersign run --text --prompt 'fix the failing test' -- claude --model sonnet"
 )]
 pub struct Args {

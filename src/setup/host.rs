@@ -59,6 +59,8 @@ const EVENTS: &[&str] = &[
 pub struct Places {
     /// `~/.claude`, or what CLAUDE_CONFIG_DIR names.
     pub config: PathBuf,
+    /// The file in which the host keeps the person's MCP servers, among other things.
+    pub state: PathBuf,
     /// The directory whose project settings count.
     pub project: PathBuf,
     /// The directory of the organisation's settings.
@@ -71,8 +73,13 @@ impl Places {
     /// # Errors
     /// When neither HOME nor CLAUDE_CONFIG_DIR says where the person's settings are.
     pub fn find() -> Result<Self> {
+        let config = config_dir()?;
         Ok(Self {
-            config: config_dir()?,
+            state: match named_dir("CLAUDE_CONFIG_DIR") {
+                Some(dir) => dir.join(".claude.json"),
+                None => config.with_file_name(".claude.json"),
+            },
+            config,
             project: std::env::current_dir().context("the current directory cannot be read")?,
             managed: named_dir("CLAUDE_CODE_MANAGED_SETTINGS_PATH").unwrap_or_else(|| managed_dir().to_owned()),
         })

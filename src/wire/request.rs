@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -36,7 +37,7 @@ pub struct HostView {
     pub blocked_path: Option<String>,
     /// What it would have asked the person.
     pub title: Option<String>,
-    /// The host lets no classifier approve it.
+    /// The host lets no classifier approve it, or an ask rule of the person's has matched it.
     pub only_person: bool,
     /// Only the host's own screen can answer it: an allow from elsewhere becomes a denial.
     pub only_screen: bool,
@@ -69,6 +70,8 @@ struct Fields {
     classifier_approvable: Option<bool>,
     #[serde(alias = "requiresUserInteraction")]
     requires_user_interaction: Option<bool>,
+    #[serde(alias = "matchedAskRule")]
+    matched_ask_rule: Option<IgnoredAny>,
 }
 
 /// Reads one request: the arguments of the prompt tool, the `request` of a `can_use_tool`, or the object that
@@ -109,7 +112,7 @@ pub fn read(bytes: &[u8]) -> Result<Request, String> {
             reason_type: fields.decision_reason_type,
             blocked_path: fields.blocked_path,
             title: fields.title,
-            only_person: fields.classifier_approvable == Some(false),
+            only_person: fields.classifier_approvable == Some(false) || fields.matched_ask_rule.is_some(),
             only_screen: fields.requires_user_interaction == Some(true),
         },
     })
@@ -291,6 +294,19 @@ mod tests {
         ] {
             assert_eq!(said(unknown), unknown);
         }
+    }
+
+    #[test]
+    fn an_ask_rule_that_the_host_matched_wants_a_person_whatever_the_reason() {
+        let marked = |mark: &str| {
+            request(&format!(
+                r#"{{"tool_name":"mcp__a__b","input":{{}},"decisionReasonType":"other"{mark}}}"#
+            ))
+        };
+        assert!(marked(r#","matchedAskRule":{"source":"userSettings","toolName":"mcp__c__b"}"#).is_for_person());
+        assert!(marked(r#","matched_ask_rule":{"source":"userSettings","tool_name":"mcp__c__b"}"#).is_for_person());
+        assert!(!marked(r#","matchedAskRule":null"#).is_for_person());
+        assert!(!marked("").is_for_person());
     }
 
     #[test]

@@ -43,6 +43,24 @@ fn the_entry_that_the_catalogs_page_shows_is_one_that_the_build_takes() {
 }
 
 #[test]
+fn the_page_of_the_sdks_holds_the_example_programs_to_the_letter() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/sdk.md")).expect("the page");
+    let examples: Vec<PathBuf> = fs::read_dir(root.join("examples"))
+        .expect("the examples")
+        .map(|entry| entry.expect("an example").path())
+        .collect();
+    assert!(!examples.is_empty());
+    for example in examples {
+        let text = fs::read_to_string(&example).expect("an example");
+        let has = ["js", "python", "rust"]
+            .iter()
+            .any(|language| page.contains(&format!("```{language}\n{text}```")));
+        assert!(has, "docs/sdk.md does not hold {} as it stands", example.display());
+    }
+}
+
+#[test]
 fn every_page_that_is_linked_is_there() {
     for page in pages() {
         let text = fs::read_to_string(&page).expect("the page");

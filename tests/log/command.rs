@@ -26,7 +26,10 @@ fn busy() -> Home {
 
 /// How many lines are shown, and all of them.
 fn shown(home: &Home, line: &str) -> (usize, String) {
-    let text = home.ok(line);
+    let output = home.run(line);
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let status = if text.is_empty() { 3 } else { 0 };
+    assert_eq!(output.status.code(), Some(status), "{line}");
     (text.lines().count(), text)
 }
 
@@ -34,9 +37,9 @@ fn shown(home: &Home, line: &str) -> (usize, String) {
 fn without_a_record_it_says_so() {
     let home = Home::new();
     let expected = format!("Nothing is recorded yet ({}).\n", home.state().display());
-    assert_eq!(home.ok("log"), expected);
+    assert_eq!(home.nothing_fits("log"), expected);
     assert!(home.ok("log --verify").starts_with("nothing is recorded yet"));
-    assert_eq!(home.ok("log --json"), "");
+    assert_eq!(home.nothing_fits("log --json"), "");
     assert!(!home.state().exists(), "reading made the directory");
 }
 
@@ -86,10 +89,32 @@ fn filters_keep_what_fits_all_of_them() {
     ] {
         assert_eq!(shown(&home, &format!("log --json {filter}")).0, count, "{filter}");
     }
-    let nothing = home.ok("log --session other");
+    let nothing = home.nothing_fits("log --session other");
     assert!(nothing.starts_with("Nothing recorded fits ("), "{nothing}");
-    for wrong in ["--since soon", "--tier worst", "--action maybe", "--verify --json"] {
-        assert!(!home.run(&format!("log {wrong}")).status.success(), "{wrong}");
+    for wrong in [
+        "--since soon",
+        "--tier worst",
+        "--action maybe",
+        "--reason soon",
+        "--verify --json",
+    ] {
+        // Not the status of a record in which nothing fits.
+        assert_eq!(home.run(&format!("log {wrong}")).status.code(), Some(2), "{wrong}");
+    }
+}
+
+#[test]
+fn a_reason_tells_a_denial_by_policy_from_one_that_could_not_be_read() {
+    let home = Home::new();
+    home.configure("[tiers]\ncritical = \"deny\"\n");
+    home.hook("rm -rf ~");
+    let mut decide = home.command(BINARY);
+    decide.arg("decide");
+    Answer::of(begun(decide, "{}"));
+    assert_eq!(shown(&home, "log --json --action deny").0, 2);
+    for (reason, count) in [("policy", 1), ("malformed", 1), ("timeout", 0)] {
+        let (found, text) = shown(&home, &format!("log --json --reason {reason}"));
+        assert_eq!(found, count, "{text}");
     }
 }
 

@@ -100,6 +100,13 @@ impl Home {
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
+    /// What `log` prints where nothing fits, which its status says, too.
+    fn nothing_fits(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!(output.status.code(), Some(3), "{line}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
     fn verified(&self) -> Report {
         verify(&self.state()).expect("a report")
     }

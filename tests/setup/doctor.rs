@@ -394,3 +394,41 @@ fn the_words_for_a_person_say_what_to_do() {
         "{said}"
     );
 }
+
+#[test]
+fn a_prompt_server_that_is_given_up_before_the_person_is_warned_of() {
+    let home = installed(&sound());
+    let config = home.ok("mcp --config");
+    home.write("project/.mcp.json", &config);
+    expect(&home, 0, "ok mcp", "is waited for long enough");
+    home.write("home/.config/countersign/config.toml", "[headless]\nwait = \"1h\"\n");
+    expect(
+        &home,
+        0,
+        "warn mcp",
+        "is waited for 630 s (its `timeout`), but a person 1 h",
+    );
+    home.write("project/.mcp.json", &home.ok("mcp --config"));
+    expect(&home, 0, "ok mcp", "is waited for long enough");
+    let mut without: Value = serde_json::from_str(&config).unwrap();
+    without["mcpServers"]["countersign"]["timeout"] = Value::Null;
+    home.write("home/.claude.json", &without.to_string());
+    let limit = json!({"permissions": {"defaultMode": "default"}, "env": {"MCP_TOOL_TIMEOUT": "60000"}});
+    home.write("home/.claude/settings.json", &settings(&home, json!({}), limit));
+    expect(&home, 0, "warn mcp", "(MCP_TOOL_TIMEOUT in ");
+    fs::remove_file(home.path("home/.claude.json")).unwrap();
+    fs::remove_file(home.path("project/.mcp.json")).unwrap();
+    expect(&home, 0, "ok mcp", "ends calls of MCP servers after 60 s");
+}
+
+#[test]
+fn a_short_start_up_and_a_server_with_a_taken_name_are_warned_of() {
+    let home = installed(&sound());
+    let project = home.path("project").canonicalize().unwrap();
+    let servers = json!({"projects": {project.to_str().unwrap(): {"mcpServers": {"stdio": {"command": "x"}}}}});
+    home.write("home/.claude.json", &servers.to_string());
+    expect(&home, 0, "warn mcp", "the MCP server `stdio` in ");
+    let start = json!({"permissions": {"defaultMode": "default"}, "env": {"MCP_TIMEOUT": "300"}});
+    home.write("home/.claude/settings.json", &settings(&home, json!({}), start));
+    expect(&home, 0, "warn mcp", "gives an MCP server 0.3 s to start");
+}

@@ -32,6 +32,11 @@ impl Home {
 
     /// The same, with these variables too.
     pub fn run_with(&self, variables: &[(&str, &Path)], arguments: &[&str], input: &[u8]) -> Output {
+        self.run_in(&self.project(), variables, arguments, input)
+    }
+
+    /// The same in another directory.
+    pub fn run_in(&self, dir: &Path, variables: &[(&str, &Path)], arguments: &[&str], input: &[u8]) -> Output {
         let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
             .args(arguments)
             .env_clear()
@@ -39,7 +44,7 @@ impl Home {
             .env("PATH", "/usr/bin:/bin")
             .env("CLAUDE_PROJECT_DIR", self.project())
             .envs(variables.iter().copied())
-            .current_dir(self.project())
+            .current_dir(dir)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

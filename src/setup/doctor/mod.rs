@@ -5,8 +5,10 @@
 
 mod entries;
 mod layers;
+mod mcp;
 mod mode;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -21,6 +23,9 @@ use crate::escape::visible;
 use crate::pause::{Length, Pause};
 use crate::policy::config;
 use crate::policy::limits::{self, Limit};
+
+/// The variables of the environment that the host obeys and `examine` looks at.
+pub const VARIABLES: [&str; 2] = ["MCP_TIMEOUT", "MCP_TOOL_TIMEOUT"];
 
 /// How bad a finding is for the person's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +70,8 @@ pub struct Given {
     pub places: Places,
     /// Where `claude` is looked for: the value of PATH.
     pub path: std::ffi::OsString,
+    /// What is set of [`VARIABLES`], by name.
+    pub variables: HashMap<&'static str, String>,
     /// Countersign's own directories; they need not exist.
     pub own: Vec<PathBuf>,
     /// The person's configuration; it need not exist.
@@ -93,6 +100,7 @@ pub fn examine(given: &Given) -> Vec<Finding> {
     }
     entries::binaries(&layers, given, &mut findings);
     entries::writable(&layers, given, &mut findings);
+    mcp::servers(&layers, given, &mut findings);
     for entry in ours(&layers) {
         entries::answers(&entry, &layers, given, &mut findings);
     }
