@@ -266,11 +266,12 @@ impl<'a> Subject<'a> {
         if commands.is_empty() {
             return doubts;
         }
-        let answers = in_repository(image, path, [vec![probe::control(&command)], commands].concat());
-        let (control, answers) = (&answers[0], &answers[1..]);
+        let before = vec![command.clone(), probe::control(&command)];
+        let answers = in_repository(image, path, [before, commands].concat());
+        let (bare, control, answers) = (&answers[0], &answers[1], &answers[2..]);
         for (&(option, spelling), answers) in tried.into_iter().zip(answers.chunks_exact(probe::TRIES)) {
             let shown = self.reading.of(spelling);
-            let (why, contradicted) = match probe::verdict(control, answers, spelling) {
+            let (why, contradicted) = match probe::verdict(bare, control, answers, spelling) {
                 Verdict::Known(tried) if fits(option, &tried) => continue,
                 // A flag may end the program before it looks at what follows, so the text must not say otherwise.
                 Verdict::Accepted if !option.optional && (!option.values.is_empty() || shown.is_empty()) => continue,

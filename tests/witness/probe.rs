@@ -134,12 +134,13 @@ fn glued(option: &str) -> String {
     }
 }
 
-/// What the answers to `control` and `tries` tell.
-pub fn verdict(control: &Answer, answers: &[Answer], option: &str) -> Verdict {
+/// What the answers to the command itself, to `control` and to `tries` tell.
+pub fn verdict(bare: &Answer, control: &Answer, answers: &[Answer], option: &str) -> Verdict {
     let [alone, before, together] = answers else {
         panic!("`tries` makes {TRIES} commands")
     };
-    if says(&alone.text, WANTS_VALUE) && !refuses(alone, option) {
+    // What it misses without the option too is no value of the option.
+    if says(&alone.text, WANTS_VALUE) && !says(&bare.text, WANTS_VALUE) && !refuses(alone, option) {
         return Verdict::Known([Shown::Valued].into());
     }
     if refuses(alone, option) {
@@ -207,7 +208,7 @@ mod tests {
             text: (*text).to_owned(),
         };
         let answers: Vec<Answer> = texts.iter().map(answer).collect();
-        verdict(&answers[0], &answers[1..], option)
+        verdict(&Answer::default(), &answers[0], &answers[1..], option)
     }
 
     #[test]

@@ -49,9 +49,21 @@ impl Reading {
 fn definition(line: &str) -> Vec<(String, Shown)> {
     let mut rest = line.trim_start_matches(|c: char| c.is_whitespace() || "·•*|│└├─`‘'\"[".contains(c));
     let mut found: Vec<(Vec<String>, Option<Shown>)> = Vec::new();
+    let mut bracketed = false;
     while let Some((options, after)) = spelling(rest) {
+        let after = if bracketed { &after[1..] } else { after };
         let (shown, after) = value(after, true);
         found.push((options, shown));
+        // `-r [--revision] ARG`
+        let long = after
+            .trim_start()
+            .strip_prefix('[')
+            .filter(|next| next.starts_with("--"));
+        bracketed = long.and_then(spelling).is_some_and(|(_, after)| after.starts_with(']'));
+        if let Some(long) = long.filter(|_| bracketed) {
+            rest = long;
+            continue;
+        }
         rest = match after.trim_start_matches([',', '|', '/', '`', '\'', '"', '’', '*', ']']) {
             next if next.starts_with(' ') && next.trim_start().starts_with(['-', '+']) => next.trim_start(),
             next if next.starts_with(['-', '+']) && next.len() < after.len() => next,
@@ -226,7 +238,7 @@ fn value(after: &str, defining: bool) -> (Option<Shown>, &str) {
         rest.trim_start().is_empty() || rest.starts_with("  ") || rest.starts_with(" \t") || rest.starts_with('\t');
     let another = rest.starts_with(',') || rest.starts_with(" |") || rest.starts_with("/-");
     let valued = if defining {
-        !word.starts_with('-') && !bare.is_empty() && (placeholder || ends || another)
+        !word.trim_start_matches('[').starts_with('-') && !bare.is_empty() && (placeholder || ends || another)
     } else {
         placeholder
             || (!word.is_empty()
