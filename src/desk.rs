@@ -2,7 +2,7 @@
 //! has set for calls that nobody answers. The prompt tool, the control protocol and the SDKs all bring theirs here.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::approver::{Approver, Card, Reply, Withdrawal};
 use crate::audit::entry::{Action, Answered, Entry};
@@ -16,7 +16,7 @@ use crate::own_files;
 use crate::pause::{self, Length, Pause};
 use crate::policy::config::{self, Config, Unanswered};
 use crate::policy::{By, Circumstances, Wiring};
-use crate::presence::Presence;
+use crate::presence::{HandedOn, Presence};
 use crate::report;
 use crate::wire::EventKind;
 use crate::wire::once::diagnose;
@@ -58,7 +58,7 @@ impl Desk<'_> {
         let begun = Instant::now();
         let mut edited = false;
         let mut sought = self.presence.is_none();
-        let mut handed_on = false;
+        let mut left_open = false;
         loop {
             let pause = pause::now();
             if matches!(pause, Pause::Off { .. } | Pause::Unreadable(_)) {
@@ -75,9 +75,8 @@ impl Desk<'_> {
                     "Only the terminal can answer this, and it is not asked here.".into(),
                 );
                 ruling.by = By::OnlyScreen;
-            } else if matches!(ruling.decision, Decision::Allow(_)) && (edited || handed_on || request.is_for_person())
+            } else if matches!(ruling.decision, Decision::Allow(_)) && (edited || left_open || request.is_for_person())
             {
-                // A hook hands on what policy left open there; a directory from an earlier call opens it no more.
                 ruling.decision = Decision::None;
                 ruling.by = By::HostAsks;
             }
@@ -86,9 +85,9 @@ impl Desk<'_> {
             }
             if !sought && request.call.cwd.is_none() {
                 sought = true;
-                request.call.cwd = self.handed_on(&request, withdrawal);
-                handed_on = request.call.cwd.is_some();
-                if handed_on {
+                if let Some(HandedOn { cwd, is_open }) = self.handed_on(&request, withdrawal) {
+                    request.call.cwd = Some(cwd);
+                    left_open = is_open;
                     bench.judgement.ruling.give_back();
                     continue;
                 }
@@ -181,6 +180,12 @@ impl Desk<'_> {
         if judgement.ruling.by.must_be_told() {
             diagnose(&judgement.ruling.by.to_string());
         }
+        if matches!(
+            judgement.ruling.decision,
+            Decision::None | Decision::Ask(_) | Decision::Hold(_)
+        ) {
+            judgement.count(&facts);
+        }
         Bench {
             judgement,
             config,
@@ -188,14 +193,16 @@ impl Desk<'_> {
         }
     }
 
-    /// Where the session stands, if the hook of the same host says so in time.
-    fn handed_on(&self, request: &Request, withdrawal: &Withdrawal) -> Option<PathBuf> {
+    /// What the hook of the same host knows of the call, if it says so in time. It was started at the same time, and so
+    /// may have been quicker.
+    fn handed_on(&self, request: &Request, withdrawal: &Withdrawal) -> Option<HandedOn> {
         let presence = self.presence?;
         let digest = request.call.digest();
+        let since = SystemTime::now() - HANDING_ON;
         let end = Instant::now() + HANDING_ON;
         loop {
-            if let Some(cwd) = presence.take_cwd(&digest) {
-                return Some(cwd);
+            if let Some(handed_on) = presence.take(&digest, since) {
+                return Some(handed_on);
             }
             if Instant::now() >= end || withdrawal.wait(BETWEEN_LOOKS) {
                 return None;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::assess;
+use crate::assess::{self, loss, loss::Loss};
 use crate::call::{Call, Input};
 use crate::catalog::environment::{self, EnvRisk};
 use crate::decision::{Allow, Decision};
@@ -17,6 +17,17 @@ use crate::wire::EventKind;
 pub struct Judgement {
     pub assessment: Assessment,
     pub ruling: Ruling,
+    /// What it would throw away, where that was counted: [`Judgement::count`].
+    pub losses: Option<Vec<Loss>>,
+}
+
+impl Judgement {
+    /// What the call would throw away, counted when first asked for. Not for a call that is let through: nobody is told.
+    pub fn count(&mut self, facts: &Facts) -> &[Loss] {
+        let assessment = &self.assessment;
+        self.losses
+            .get_or_insert_with(|| loss::of(assessment, facts, loss::MAX_TIME))
+    }
 }
 
 /// Works out what a call would do, and what is answered to it.
@@ -53,7 +64,34 @@ pub fn judge(
             _ => crate::report::summary(&assessment),
         };
     }
-    Judgement { assessment, ruling }
+    let mut judgement = Judgement {
+        assessment,
+        ruling,
+        losses: None,
+    };
+    tell_losses(&mut judgement, facts);
+    judgement
+}
+
+/// Whoever is stopped or asked is told how much is at stake.
+fn tell_losses(judgement: &mut Judgement, facts: &Facts) {
+    match &judgement.ruling.decision {
+        // A denial that ends the turn has no words.
+        Decision::Deny(deny) if deny.interrupt => return,
+        Decision::Deny(_) | Decision::Ask(_) | Decision::Hold(_) => {}
+        Decision::Allow(_) | Decision::None | Decision::Aside => return,
+    }
+    let told: String = judgement
+        .count(facts)
+        .iter()
+        .map(|loss| format!("; it {loss}"))
+        .collect();
+    match &mut judgement.ruling.decision {
+        Decision::Deny(deny) => deny.message.push_str(&told),
+        Decision::Ask(message) => message.push_str(&told),
+        Decision::Hold(hold) => hold.reason.push_str(&told),
+        Decision::Allow(_) | Decision::None | Decision::Aside => {}
+    }
 }
 
 fn held_back(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<By> {

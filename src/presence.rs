@@ -7,18 +7,32 @@
 //! the answering process lives: the kernel drops the lock however it ends. Nothing that is written here opens anything:
 //! presence keeps a hook silent, and a directory that is handed on is judged like any other.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::own_files::{is_absent, private_dir};
 
 /// The longest path that is taken, in bytes.
 const MAX_PATH: u64 = 8192;
 const LOCK: &str = "answering";
+
+/// How a file begins whose call policy left open, or decided if the other process counts it; the directory follows.
+const OPEN: u8 = b'o';
+const COUNTED: u8 = b'c';
+
+/// What a hook says of a call that it leaves to the process that answers for its host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandedOn {
+    /// Where the session stands.
+    pub cwd: PathBuf,
+    /// Policy left the call open there, so that policy does not let it run here.
+    pub is_open: bool,
+}
 
 /// This process answers for a host, until it is dropped.
 #[derive(Debug)]
@@ -53,18 +67,22 @@ impl Presence {
         }
     }
 
-    /// The directory that a hook of the same host handed on for the call of this digest; it is handed on once.
-    pub fn take_cwd(&self, digest: &str) -> Option<PathBuf> {
+    /// What a hook of the same host handed on for the call of this digest; it is handed on once. What was written
+    /// before `since` is of an earlier call, whose hook was late.
+    pub fn take(&self, digest: &str, since: SystemTime) -> Option<HandedOn> {
         let path = self.dir.join(digest);
+        let file = File::open(&path).ok()?;
+        let written = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
         let mut bytes = Vec::new();
-        File::open(&path)
-            .ok()?
-            .take(MAX_PATH + 1)
-            .read_to_end(&mut bytes)
-            .ok()?;
+        file.take(MAX_PATH + 1).read_to_end(&mut bytes).ok()?;
         fs::remove_file(&path).ok()?;
-        let cwd = PathBuf::from(OsString::from_vec(bytes));
-        (cwd.is_absolute() && cwd.as_os_str().len() as u64 <= MAX_PATH).then_some(cwd)
+        let is_whole = written >= since && bytes.len() as u64 <= MAX_PATH;
+        let (left, path) = bytes.split_first().filter(|_| is_whole)?;
+        let cwd = PathBuf::from(OsStr::from_bytes(path));
+        cwd.is_absolute().then_some(HandedOn {
+            cwd,
+            is_open: *left != COUNTED,
+        })
     }
 }
 
@@ -88,17 +106,18 @@ impl Other {
         dirs.find(|dir| is_held(&dir.join(LOCK))).map(|dir| Other { dir })
     }
 
-    /// Hands on where the session stands for the call of this digest.
+    /// Hands on what is known of the call of this digest.
     ///
     /// # Errors
     /// Those of the file system; the other process then does without.
-    pub fn hand_on(&self, digest: &str, cwd: &Path) -> io::Result<()> {
+    pub fn hand_on(&self, digest: &str, HandedOn { cwd, is_open }: &HandedOn) -> io::Result<()> {
         let draft = self.dir.join(format!("{digest}.{}", std::process::id()));
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(0o600)
             .open(&draft)?;
+        file.write_all(&[if *is_open { OPEN } else { COUNTED }])?;
         file.write_all(cwd.as_os_str().as_bytes())?;
         fs::rename(draft, self.dir.join(digest))
     }
@@ -134,6 +153,7 @@ fn sweep(runtime: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn a_host_is_answered_for_as_long_as_the_process_says_so() {
@@ -153,12 +173,27 @@ mod tests {
         let runtime = tempfile::tempdir().expect("a directory");
         let presence = Presence::announce(runtime.path(), 7).expect("presence");
         let hook = Other::find(runtime.path(), &[7]).expect("the other");
-        hook.hand_on("d1", Path::new("/p/sub")).expect("handed on");
-        assert_eq!(presence.take_cwd("d2"), None);
-        assert_eq!(presence.take_cwd("d1"), Some(PathBuf::from("/p/sub")));
-        assert_eq!(presence.take_cwd("d1"), None, "once");
-        hook.hand_on("d3", Path::new("relative")).expect("handed on");
-        assert_eq!(presence.take_cwd("d3"), None, "only where it is absolute");
+        let sub = |is_open| HandedOn {
+            cwd: "/p/sub".into(),
+            is_open,
+        };
+        let begun = SystemTime::now() - Duration::from_secs(1);
+        for is_open in [true, false] {
+            hook.hand_on("d1", &sub(is_open)).expect("handed on");
+            assert_eq!(presence.take("d2", begun), None);
+            assert_eq!(presence.take("d1", begun), Some(sub(is_open)));
+            assert_eq!(presence.take("d1", begun), None, "once");
+        }
+        let relative = HandedOn {
+            cwd: "relative".into(),
+            is_open: false,
+        };
+        hook.hand_on("d3", &relative).expect("handed on");
+        assert_eq!(presence.take("d3", begun), None, "only where it is absolute");
+        hook.hand_on("d4", &sub(false)).expect("handed on");
+        let later = SystemTime::now() + Duration::from_secs(1);
+        assert_eq!(presence.take("d4", later), None, "of an earlier call");
+        assert_eq!(presence.take("d4", begun), None, "and then it is gone");
     }
 
     #[test]

@@ -3,8 +3,48 @@
 
 pub mod steps;
 
+use serde::{Deserialize, Serialize};
+
+use crate::assess::loss::{Bound, Loss};
 use crate::effect::{Action, Assessment, Effect, Place, Reach, Subject, Undo};
 use crate::escape::visible;
+
+/// What a call would throw away, for programs to read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownLoss {
+    /// `deletes`, `overwrites` or `discards`.
+    pub deed: String,
+    /// `exact`, `at_least`, `at_most`, or `unknown`, where there are no numbers.
+    pub bound: String,
+    #[serde(default, skip_serializing_if = "Option::is_none", flatten)]
+    pub counted: Option<Counted>,
+}
+
+/// The numbers of a loss; what they count is said at [`Loss`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    pub files: u64,
+    pub bytes: u64,
+    pub unheld: u64,
+    pub unsure: u64,
+    pub gone: u64,
+}
+
+impl ShownLoss {
+    pub fn of(loss: &Loss) -> Self {
+        ShownLoss {
+            deed: loss.deed.as_str().to_owned(),
+            bound: loss.bound.as_str().to_owned(),
+            counted: (loss.bound != Bound::Unknown).then_some(Counted {
+                files: loss.files,
+                bytes: loss.bytes,
+                unheld: loss.unheld,
+                unsure: loss.unsure,
+                gone: loss.gone,
+            }),
+        }
+    }
+}
 
 /// At most this many effects are named in a summary; the rest are counted.
 const MAX_NAMED: usize = 6;
@@ -55,7 +95,7 @@ pub fn describe(effect: &Effect) -> String {
 
 /// One effect with the place of every path: "reads notes.txt (in the project)".
 pub fn describe_with_place(effect: &Effect) -> String {
-    let is_path = matches!(effect.subject, Subject::Path { .. }) && effect.target != ".";
+    let is_path = matches!(effect.subject, Subject::Path { .. }) && !["", "."].contains(&effect.target.as_str());
     let quiet = is_path.then(|| quiet_place(effect.spec.place)).flatten();
     described(effect, place_note(effect.spec.action, effect.spec.place).or(quiet))
 }

@@ -369,6 +369,16 @@ fn a_guard_denies_or_asks_and_says_why() {
 }
 
 #[test]
+fn whoever_is_stopped_is_told_how_much_would_be_lost() {
+    let session = Session::new().arguments("hook --guard low");
+    let draft = session.home.path().join("draft");
+    fs::write(&draft, "mine").expect("a file");
+    let denied = session.pre_tool_use(&format!("rm {}", draft.display())).run();
+    let told = "; it deletes 1 file (4 B), not known to be in git";
+    assert!(denied.stdout.contains(told), "{}", denied.stdout);
+}
+
+#[test]
 fn no_decision_is_empty_where_the_person_wants_that() {
     let session = Session::new().config("[hook]\nno_decision = \"empty\"\n");
     session.permission_request(HARMFUL).run().is(EMPTY).silently();

@@ -44,6 +44,7 @@ fn allows(_: EventKind, _: &Call, _: Wiring, _: &Policy, _: &Circumstances, _: &
             counts: false,
             token: None,
         },
+        losses: None,
     }
 }
 

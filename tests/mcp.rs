@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use countersign::presence::{HandedOn, Other};
 use pty::{PATIENCE, Pty, wait_for};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -320,27 +321,34 @@ fn a_person_allows_and_denies_at_the_terminal() {
     assert_eq!(server.line(), result("3", stopped));
 }
 
-/// The hook of this host, which is this process, left the call open and hands on where the session stands: that tells the
-/// person more, and opens nothing, even where policy would now let it run.
+/// A hook of this host, which is this process, hands on where the session stands. What it left open policy lets run no
+/// more, whatever the directory; what it left to be counted, policy decides.
 #[test]
-fn a_directory_that_is_handed_on_is_shown_and_opens_nothing() {
+fn a_directory_that_is_handed_on_is_shown_and_opens_nothing_that_the_hook_left_open() {
     let mut server = Server::configured("preset = \"steady\"\n[headless]\nwait = \"2s\"\n");
-    let state = server.home.path().join(".local/state/countersign");
-    let place = state.join(format!("answers-{}", std::process::id()));
-    wait_for("the server says that it answers", || place.join("answering").exists());
-    let input = r#"{"command":"touch made"}"#;
-    let request = format!(r#"{{"tool_name":"Bash","input":{input}}}"#);
-    let digest = countersign::wire::request::read(request.as_bytes())
-        .expect("a call")
-        .call
-        .digest();
-    let project = server.project().canonicalize().expect("a path");
-    std::fs::write(place.join(digest), project.as_os_str().as_encoded_bytes()).expect("a file");
+    let runtime = server.home.path().join(".local/state/countersign");
+    let mut hook = None;
+    wait_for("the server says that it answers", || {
+        hook = Other::find(&runtime, &[std::process::id()]);
+        hook.is_some()
+    });
+    let hook = hook.expect("the server");
+    let request = br#"{"tool_name":"Bash","input":{"command":"touch made"}}"#;
+    let digest = countersign::wire::request::read(request).expect("a call").call.digest();
+    let cwd = server.project().canonicalize().expect("a path");
+    let handed_on = |is_open| HandedOn {
+        cwd: cwd.clone(),
+        is_open,
+    };
+    hook.hand_on(&digest, &handed_on(true)).expect("handed on");
     server.ask("1", "touch made");
-    server.pty.shows(&format!("(in {})", project.display()));
+    server.pty.shows(&format!("(in {})", cwd.display()));
     let late = "[countersign:timeout] It needs a person, and nobody answered within 2 s. It is low: changes the permissions of made";
     let denied = format!(r#"{{"behavior":"deny","message":"{late}","reason":"timeout"}}"#);
     assert_eq!(server.line(), result("1", &denied));
+    hook.hand_on(&digest, &handed_on(false)).expect("handed on");
+    server.ask("2", "touch made");
+    assert_eq!(server.line(), result("2", ALLOW));
 }
 
 /// What was typed before a question stood answers none.

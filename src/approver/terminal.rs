@@ -103,7 +103,9 @@ fn call(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
     let mut is_whole = !screen.show(&heading(card), &input_lines(card), MAX_LINES);
     screen.print(|out| {
         steps::write(card.judgement, screen_paint(), out)?;
-        writeln!(out, ": {}", visible(&card.judgement.ruling.by.to_string()))
+        writeln!(out, ": {}", visible(&card.judgement.ruling.by.to_string()))?;
+        let mut losses = card.judgement.losses.iter().flatten();
+        losses.try_for_each(|loss| writeln!(out, "  it {loss}"))
     });
     loop {
         screen.say(&offered(card));

@@ -9,7 +9,7 @@ use super::builtins::{self, StateChange};
 use super::input::{self, Input};
 use super::names::{self, Names};
 use super::seen::{Named, Seen};
-use super::{git, glob, inline, paths, roles, unlisted};
+use super::{git, glob, inline, lines, numbers, paths, roles, unlisted};
 use crate::catalog::environment::EnvRisk;
 use crate::catalog::{self, Feed, Inner, Reading, Role, grammar};
 use crate::effect::{
@@ -23,7 +23,7 @@ use crate::shell::ast::{
     Arithmetic, AssignedValue, Assignment, CaseArm, Command, Condition, Connector, Item, Parameter, ParameterOperation,
     Part, Pipeline, Redirect, RedirectKind, Script, Stage, Word,
 };
-use crate::shell::expansion::{PatternPart, Surroundings, expand, expand_single};
+use crate::shell::expansion::{PatternPart, Surroundings, counts, expand, expand_single};
 use crate::shell::state::State;
 use crate::shell::{self, Arg, Span, Value};
 
@@ -41,6 +41,10 @@ const MAX_STAGES: usize = 4000;
 const MAX_EXPANDED: usize = 1024 * 1024;
 /// At most this many commands are guessed of a script that was not understood.
 const MAX_GUESSES: usize = 400;
+/// At most so many turns of a loop are read one after another.
+const MAX_TURNS: usize = 16;
+/// A number that a loop starts to count from is no longer.
+const MAX_DIGITS: usize = 6;
 /// Among this many first words of such a command, another one is looked for.
 const MAX_INNER: usize = 24;
 /// So many words of a command that stands among those of another one are looked at.
@@ -355,6 +359,7 @@ impl<'a> Work<'a> {
         if state.crowded {
             self.too_much(stage.span);
         }
+        let is_piped = piped.is_some();
         let mut io = Gathered {
             input: input::of(stage, piped, state, self),
             ..Gathered::default()
@@ -365,13 +370,14 @@ impl<'a> Work<'a> {
         match &stage.command {
             Command::Simple { assignments, words } => self.simple(assignments, words, io, state, depth, stage.span),
             compound => {
+                let input = lines::of_compound(&io.input, is_piped, stage, state, self);
                 self.push("(redirection)", Vec::new(), io, stage.span);
-                self.compound(compound, state, depth, stage.span);
+                self.compound(compound, &input, state, depth, stage.span);
             }
         }
     }
 
-    fn compound(&mut self, command: &Command, state: &mut State, depth: usize, span: Span) {
+    fn compound(&mut self, command: &Command, input: &Input, state: &mut State, depth: usize, span: Span) {
         match command {
             Command::Simple { .. } => {}
             Command::Group(script) => self.script(script, state, depth + 1),
@@ -388,8 +394,12 @@ impl<'a> Work<'a> {
             } => {
                 forget_assigned(condition, state);
                 forget_assigned(body, state);
+                let read = lines::read(condition, body, input, state);
                 self.script(condition, state, depth + 1);
                 let mut own = state.clone();
+                if let Some((name, line)) = read {
+                    own.assign(&name, line);
+                }
                 self.script(body, &mut own, depth + 1);
                 state.merge(own);
             }
@@ -403,7 +413,12 @@ impl<'a> Work<'a> {
             Command::Arithmetic(expression) => {
                 let mut gathered = Gathered::default();
                 self.arithmetic(expression, state, depth, &mut gathered);
-                expression.assigned.iter().for_each(|name| state.forget(name));
+                match (&expression.count, expression.assigned.as_slice()) {
+                    (Some(count), [name]) if count.of.as_ref().is_none_or(|of| state.is_number(of)) => {
+                        state.count(name)
+                    }
+                    (_, assigned) => assigned.iter().for_each(|name| state.forget(name)),
+                }
                 self.push("((", Vec::new(), gathered, span);
             }
             Command::Function { name, body } => {
@@ -456,19 +471,24 @@ impl<'a> Work<'a> {
         let mut values = Vec::new();
         for word in words.unwrap_or_default() {
             self.substitutions(word, state, depth, &mut gathered);
-            values.extend(expand(word, state, self));
+            match lines::words(word, state, self) {
+                Some(words) => values.extend(words),
+                None => values.extend(expand(word, state, self).into_iter().map(|arg| arg.value)),
+            }
         }
-        let known: Option<Vec<String>> = values
-            .iter()
-            .map(|arg| arg.value.alternatives())
-            .collect::<Option<Vec<_>>>()
-            .map(|all| all.concat());
-        let value = match known {
-            Some(texts) if words.is_some() && !texts.is_empty() => Value::OneOf(texts),
-            _ => Value::UNKNOWN,
-        };
+        if words.is_none() {
+            values.extend(state.positional.iter().flat_map(|words| words.iter().skip(1).cloned()));
+        }
+        let value = lines::one_of(&values);
         self.check_assignment(name, &value, state, span, &mut gathered);
         self.push("for", Vec::new(), gathered, span);
+        if let Some(turns) = turns(words, &values, body) {
+            for turn in turns {
+                state.assign(name, turn.clone());
+                self.script(body, state, depth + 1);
+            }
+            return state.forget(name);
+        }
         forget_assigned(body, state);
         let mut own = state.clone();
         own.assign(name, value);
@@ -574,7 +594,12 @@ impl<'a> Work<'a> {
         let value = if assignment.append { Value::UNKNOWN } else { value };
         if lasting {
             self.check_assignment(&assignment.name, &value, state, assignment.span, gathered);
-            state.assign(&assignment.name, value);
+            match &assignment.value {
+                AssignedValue::Scalar(word) if !assignment.append && counts(word, state) => {
+                    state.count(&assignment.name);
+                }
+                AssignedValue::Scalar(_) | AssignedValue::Array(_) => state.assign(&assignment.name, value),
+            }
         } else {
             self.check_environment(&assignment.name, &value, assignment.span, gathered);
             // A builtin, a function or an inner shell sees it, and it may stay.
@@ -632,9 +657,16 @@ impl<'a> Work<'a> {
         self.substitutions(word, state, depth, gathered);
         // zsh does not expand as bash does here, so only one plain word counts.
         let targets = match expand(word, state, self).as_slice() {
-            [one] => one.value.alternatives().map(<[String]>::to_vec),
-            _ => None,
+            [
+                Arg {
+                    value: Value::Numbered { before, after },
+                    ..
+                },
+            ] => numbers::files(before, after, state, self),
+            [one] => one.value.clone(),
+            _ => Value::UNKNOWN,
         };
+        let targets = targets.alternatives().map(<[String]>::to_vec);
         let Some(targets) = targets else {
             gathered.doubt("the file that is redirected is not known", redirect.span);
             return;
@@ -664,8 +696,8 @@ impl<'a> Work<'a> {
             };
             for &action in actions {
                 for mut effect in paths::effects(action, &path, self).iter().cloned() {
-                    if appends && effect.spec.undo == Undo::Lost {
-                        effect.spec.undo = Undo::Kept;
+                    if appends {
+                        effect.spec.undo = Undo::Nothing;
                     }
                     state.wrote |= action == Action::Write && effect.spec.place != Place::Nowhere;
                     gathered.add(effect);
@@ -800,6 +832,7 @@ impl<'a> Work<'a> {
 
     fn is_number(&self, name: &str, state: &State) -> bool {
         match state.get(name) {
+            Some(_) if state.is_number(name) => true,
             Some(value) => value
                 .alternatives()
                 .is_some_and(|texts| texts.iter().all(|text| is_digits(text))),
@@ -969,6 +1002,9 @@ impl<'a> Work<'a> {
         for effect in &reading.effects {
             gathered.add(self.vouched(*effect, &own));
         }
+        for (spec, what) in std::mem::take(&mut reading.told) {
+            gathered.effect(spec, what);
+        }
         let mut uses = reading.uses;
         if entry == "git" && reading.subcommand == "diff" {
             git::widen(&mut uses, &own, self.facts);
@@ -1098,12 +1134,17 @@ impl<'a> Work<'a> {
                 self.command(&args, gathered, state, site);
             }
             Inner::Fed { args, feed } => self.fed(&args, &feed, input, state, site),
-            Inner::Elsewhere { args } => self.elsewhere(&args, site),
+            Inner::Elsewhere { args, by } => self.elsewhere(&args, &by, site),
             Inner::Code {
                 role: Role::Shell,
                 code,
-            } => self.code(&code, state, site),
-            Inner::Code { role, code } => {
+                words,
+            } => {
+                state.positional = words.map(|words| words.into_iter().map(|word| word.value).collect());
+                self.code(&code, state, site);
+                state.positional = None;
+            }
+            Inner::Code { role, code, .. } => {
                 let mut gathered = Gathered::default();
                 if inline::is_harmless(role, &code, state, self, &mut gathered) {
                     return self.push("(code)", vec![code], gathered, site.span);
@@ -1164,14 +1205,17 @@ impl<'a> Work<'a> {
         self.command(&with(&all), Gathered::default(), state, site);
     }
 
-    /// A command that runs in a container or on another machine. What it does there is not what it would do here: only
-    /// what nothing brings back counts, besides what the entry says of running it at all.
-    fn elsewhere(&mut self, args: &[Arg], site: Site) {
+    /// A command that runs in a container, on another machine, or at some point of another one. What it does there is not
+    /// what it would do here: only what nothing brings back counts, and code from the network, besides what the entry says
+    /// of running it at all.
+    fn elsewhere(&mut self, args: &[Arg], by: &str, site: Site) {
         let first = self.steps.len();
         self.command(args, Gathered::default(), &mut State::default(), site);
         let is_loss = |effect: &Effect| {
-            let loses = matches!(effect.spec.action, Action::Delete | Action::Send | Action::Control)
-                || effect.spec.undo == Undo::Forever;
+            let loses = matches!(
+                effect.spec.action,
+                Action::Delete | Action::Send | Action::Control | Action::Execute
+            ) || effect.spec.undo == Undo::Forever;
             loses && risk::tier(effect.spec) == Tier::Critical
         };
         for step in &mut self.steps[first..] {
@@ -1179,7 +1223,12 @@ impl<'a> Work<'a> {
             step.effects.retain(is_loss);
             for effect in &mut step.effects {
                 effect.subject = Subject::None;
-                effect.target.push_str(", not on this machine");
+                let what = if effect.target.is_empty() {
+                    "something"
+                } else {
+                    &effect.target
+                };
+                effect.target = format!("{what}, {by}");
             }
             step.around = Around::default();
             step.tier = risk::step_tier(step);
@@ -1439,6 +1488,7 @@ fn nests_subshells(inner: &Inner) -> bool {
     let Inner::Code {
         role: Role::Shell,
         code,
+        ..
     } = inner
     else {
         return false;
@@ -1486,6 +1536,17 @@ fn run_from_network(steps: &mut [Step]) {
     }
 }
 
+/// The words of a loop that is read turn by turn, as it runs: one over a few words of the script that moves the shell.
+fn turns<'a>(words: Option<&[Word]>, values: &'a [Value], body: &Script) -> Option<&'a [Value]> {
+    let is_literal = |value: &Value| value.literal().is_some();
+    if words.is_none() || values.is_empty() || values.len() > MAX_TURNS || !values.iter().all(is_literal) {
+        return None;
+    }
+    let mut changes = Changes::default();
+    changes.of_script(body);
+    (changes.moves && !changes.jumps && !changes.anything).then_some(values)
+}
+
 /// Forgets what a loop's body may change, before it is read once for every turn.
 fn forget_assigned(script: &Script, state: &mut State) {
     let mut changes = Changes::default();
@@ -1493,8 +1554,18 @@ fn forget_assigned(script: &Script, state: &mut State) {
     if changes.anything || state.has_functions() {
         state.forget_all();
     }
+    if changes.positional {
+        state.positional = None;
+    }
+    let counted = changes.counted(state);
     for name in changes.names {
         state.forget(&name);
+    }
+    for (name, _) in changes.counts {
+        match counted.contains(&name) {
+            true => state.count(&name),
+            false => state.forget(&name),
+        }
     }
     for name in changes.fixed {
         state.freeze(&name);
@@ -1512,13 +1583,27 @@ pub fn changes_nothing(code: &str) -> bool {
     } else {
         changes.anything = true;
     }
-    changes == Changes::default()
+    let (moves, jumps) = (changes.moves, changes.jumps);
+    let nothing = Changes {
+        moves,
+        jumps,
+        ..Changes::default()
+    };
+    changes == nothing
 }
 
 /// What a script may change of the state, read off its tree alone.
 #[derive(Default, PartialEq)]
 struct Changes {
     names: HashSet<String>,
+    /// Given a number that is made of another variable's, or of none.
+    counts: Vec<(String, Option<String>)>,
+    /// `$1` and so on.
+    positional: bool,
+    /// It changes the directory of the shell, or of one that it starts.
+    moves: bool,
+    /// It leaves a turn of a loop, or the loop.
+    jumps: bool,
     /// Made read-only.
     fixed: HashSet<String>,
     directory: bool,
@@ -1540,13 +1625,18 @@ impl Changes {
     fn of_command(&mut self, command: &Command) {
         match command {
             Command::Simple { assignments, words } => {
-                self.names
-                    .extend(assignments.iter().map(|assignment| assignment.name.clone()));
+                assignments
+                    .iter()
+                    .for_each(|it| self.of_assignment(it, words.is_empty()));
                 self.of_words(words);
             }
             Command::Group(inner) => self.of_script(inner),
             // It changes only its own copy.
-            Command::Subshell(_) => {}
+            Command::Subshell(inner) => {
+                let mut own = Changes::default();
+                own.of_script(inner);
+                self.moves |= own.moves;
+            }
             Command::If { branches, otherwise } => {
                 for (condition, body) in branches {
                     self.of_script(condition);
@@ -1563,10 +1653,47 @@ impl Changes {
                 self.of_script(body);
             }
             Command::Case { arms, .. } => arms.iter().for_each(|arm| self.of_script(&arm.body)),
-            Command::Arithmetic(expression) => self.names.extend(expression.assigned.iter().cloned()),
+            Command::Arithmetic(expression) => match (&expression.count, expression.assigned.as_slice()) {
+                (Some(count), [name]) => self.counts.push((name.clone(), count.of.clone())),
+                (_, assigned) => self.names.extend(assigned.iter().cloned()),
+            },
             Command::Test(_) => {}
             Command::Function { .. } => self.anything = true,
         }
+    }
+
+    fn of_assignment(&mut self, assignment: &Assignment, lasting: bool) {
+        let of = match &assignment.value {
+            AssignedValue::Scalar(word) if lasting && !assignment.append => counted_of(word),
+            AssignedValue::Scalar(_) | AssignedValue::Array(_) => None,
+        };
+        match of {
+            Some(of) => self.counts.push((assignment.name.clone(), of)),
+            None => drop(self.names.insert(assignment.name.clone())),
+        }
+    }
+
+    /// The variables that hold a number before the loop and after every turn of it.
+    fn counted(&self, state: &State) -> HashSet<String> {
+        let names = self.counts.iter().map(|(name, _)| name.clone());
+        let mut counted: HashSet<String> = names
+            .filter(|name| state.is_number(name) && !self.names.contains(name))
+            .collect();
+        loop {
+            let is_number = |of: &String| counted.contains(of) || state.is_number(of) && !self.assigns(of);
+            let broken = self
+                .counts
+                .iter()
+                .find(|(name, of)| counted.contains(name) && !of.as_ref().is_none_or(is_number));
+            match broken {
+                Some((name, _)) => counted.remove(name),
+                None => return counted,
+            };
+        }
+    }
+
+    fn assigns(&self, name: &str) -> bool {
+        self.names.contains(name) || self.counts.iter().any(|(counted, _)| counted == name)
     }
 
     fn of_words(&mut self, words: &[Word]) {
@@ -1578,9 +1705,14 @@ impl Changes {
                 return;
             }
         };
+        self.jumps |= ["break", "continue", "return"].contains(&name);
         match builtins::state_change(name) {
             StateChange::Nothing => {}
-            StateChange::Directory => self.directory = true,
+            StateChange::Directory => {
+                self.directory = true;
+                self.moves = true;
+            }
+            StateChange::Positional => self.positional = true,
             StateChange::Names => {
                 let fixes = |word: &Word| name_in(word).is_some_and(|text| text.starts_with('-') && text.contains('r'));
                 if name == "readonly" || name != "read" && words.iter().any(fixes) {
@@ -1590,6 +1722,20 @@ impl Changes {
             }
             StateChange::Anything => self.anything = true,
         }
+    }
+}
+
+/// Of which variable's number a word is made that only counts.
+fn counted_of(word: &Word) -> Option<Option<String>> {
+    let parts = match word.parts.as_slice() {
+        [Part::DoubleQuoted(inner)] => inner.as_slice(),
+        parts => parts,
+    };
+    match parts {
+        [Part::Arithmetic(expression)] if expression.assigned.is_empty() => Some(expression.count.as_ref()?.of.clone()),
+        [Part::Parameter(it)] if it.index.is_none() && it.operation.is_none() => Some(Some(it.name.clone())),
+        [Part::Literal(text) | Part::Quoted(text)] if text.len() <= MAX_DIGITS && is_digits(text) => Some(None),
+        _ => None,
     }
 }
 

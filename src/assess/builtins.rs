@@ -17,6 +17,8 @@ use crate::shell::{Arg, Value, is_identifier};
 pub enum StateChange {
     Nothing,
     Directory,
+    /// `$1` and so on.
+    Positional,
     /// The variables that its words name.
     Names,
     Anything,
@@ -31,6 +33,7 @@ pub fn runs_in_this_shell(entry: &str) -> bool {
 pub fn state_change(name: &str) -> StateChange {
     match name {
         "cd" | "pushd" | "popd" => StateChange::Directory,
+        "shift" => StateChange::Positional,
         "read" | "export" | "declare" | "typeset" | "local" | "readonly" | "unset" | "printf" | "getopts"
         | "mapfile" | "readarray" | "let" => StateChange::Names,
         "eval" | "source" | "." | "exec" | "trap" | "set" | "command" | "builtin" => StateChange::Anything,
@@ -147,6 +150,7 @@ pub fn after(entry: &str, args: &[Arg], gathered: &mut Gathered, state: &mut Sta
                 .chain(["REPLY", "OPTARG", "OPTIND", "MAPFILE"])
                 .for_each(|name| state.forget(name));
         }
+        "shift" => state.positional = None,
         "source" | "." => {
             state.forget_all();
             state.relinked = true;
@@ -239,8 +243,10 @@ fn destination(name: &str, words: &[Arg], state: &State, work: &Work<'_>) -> Opt
 pub fn assigned(arg: &Arg) -> Option<(String, Option<Value>)> {
     let text = match &arg.value {
         Value::Literal(text) => text,
-        Value::Unknown { prefix, single: true } if prefix.contains('=') => prefix,
-        Value::OneOf(_) | Value::Under(_) | Value::Unknown { .. } => return None,
+        Value::Unknown { prefix, single: true } | Value::Numbered { before: prefix, .. } if prefix.contains('=') => {
+            prefix
+        }
+        Value::OneOf(_) | Value::Under(_) | Value::Numbered { .. } | Value::Unknown { .. } => return None,
     };
     let (name, value) = match text.split_once('=') {
         Some((name, _)) => (name, Some(arg.value.without_prefix(name.len() + 1))),

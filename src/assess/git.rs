@@ -2,12 +2,14 @@
 //! session's own repository, and only while nothing there runs on what it is asked to do.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::bash::{Gathered, Work};
 use super::paths;
 use crate::catalog::{Role, Use};
-use crate::effect::{Action, EffectSpec, Place, Undo};
+use crate::effect::{Action, EffectSpec, Place, Subject, Undo};
 use crate::facts::Facts;
 use crate::facts::git::{self, Discovery, Found, Repository, Snapshot, Surroundings, Tracked, Trust};
 use crate::shell::Span;
@@ -35,11 +37,20 @@ impl Cache {
         let Some(repository) = self.repository_of(files, facts) else {
             return unknown();
         };
-        let snapshot = self
-            .snapshots
-            .entry(repository.git_dir.clone())
-            .or_insert_with(|| Snapshot::of(&repository));
+        let snapshot = self.snapshot(&repository);
         snapshot.as_mut().map_or_else(unknown, |snapshot| snapshot.files(files))
+    }
+
+    /// The files that git lists in the working tree that a path is in, which is in the project; `None` where that is not
+    /// known.
+    pub fn names(&mut self, path: &Path, facts: &Facts) -> Option<Vec<PathBuf>> {
+        let repository = self.repository_of(&[path.to_path_buf()], facts)?;
+        let snapshot = self.snapshot(&repository);
+        let mut names = Vec::new();
+        let worktree = &repository.worktree;
+        let mut keep = |name: &[u8]| names.push(worktree.join(OsStr::from_bytes(name)));
+        snapshot.as_ref()?.each_name(&mut keep)?;
+        Some(names)
     }
 
     /// The session's repository, in the working tree that these files are in.
@@ -49,6 +60,11 @@ impl Cache {
             Discovery::Repository(found) => (found.common_dir == own.common_dir).then_some(found),
             Discovery::None | Discovery::Suspicious(_) => None,
         }
+    }
+
+    fn snapshot(&mut self, repository: &Repository) -> &mut Option<Snapshot> {
+        let key = repository.git_dir.clone();
+        self.snapshots.entry(key).or_insert_with(|| Snapshot::of(repository))
     }
 
     fn discover(&mut self, start: &Path, facts: &Facts) -> Discovery {
@@ -126,6 +142,15 @@ pub fn check(state: &State, subcommand: &str, span: Span, work: &mut Work<'_>, g
                     span,
                     gathered,
                 );
+            }
+            // What it throws away without a name is of this working tree.
+            for effect in &mut gathered.effects {
+                if effect.target.is_empty() && effect.spec.undo == Undo::Lost && effect.spec.place == Place::Project {
+                    effect.subject = Subject::Path {
+                        named: cwd.clone(),
+                        real: found.worktree.clone(),
+                    };
+                }
             }
             let shows_addresses =
                 ["remote", "config", "ls-remote"].contains(&subcommand.split(' ').next().unwrap_or_default());

@@ -82,21 +82,43 @@ fn text(value: Value, end: &str) -> Input {
 /// The machine is only looked at for what makes words of paths.
 pub fn printed(stage: &Stage, piped: Option<&Input>, next: &Stage, state: &State, work: &Work<'_>) -> Input {
     const PRINTERS: &[&str] = &["echo", "printf", "cat", "find", "git", "rg", "grep"];
-    let Command::Simple { assignments, words } = &stage.command else {
+    let Command::Simple { words, .. } = &stage.command else {
         return Input::Unknown;
     };
-    let name = match words.first().map(|word| word.parts.as_slice()) {
-        Some([Part::Literal(name)]) if PRINTERS.contains(&name.as_str()) => name.as_str(),
+    let name = match words.first().and_then(Word::as_bare_literal) {
+        Some(name) if PRINTERS.contains(&name) => name,
         _ => return Input::Unknown,
+    };
+    if PATH_PRINTERS.contains(&name) && !makes_words(next) {
+        return Input::Unknown;
+    }
+    prints(name, stage, piped, state, work)
+}
+
+/// Programs whose lines are paths.
+const PATH_PRINTERS: &[&str] = &["find", "git", "rg", "grep"];
+
+/// The paths that a command prints, in whatever place.
+pub fn printed_paths(stage: &Stage, state: &State, work: &Work<'_>) -> Input {
+    let name = match &stage.command {
+        Command::Simple { words, .. } => words.first().and_then(Word::as_bare_literal),
+        _ => None,
+    };
+    match name.filter(|name| PATH_PRINTERS.contains(name)) {
+        Some(name) => prints(name, stage, None, state, work),
+        None => Input::Unknown,
+    }
+}
+
+fn prints(name: &str, stage: &Stage, piped: Option<&Input>, state: &State, work: &Work<'_>) -> Input {
+    let Command::Simple { assignments, words } = &stage.command else {
+        return Input::Unknown;
     };
     let is_elsewhere = |redirect: &Redirect| match redirect.kind {
         RedirectKind::HereDoc(_) | RedirectKind::HereString(_) | RedirectKind::Read(_) => true,
         RedirectKind::Write(_) | RedirectKind::Append(_) => redirect.descriptor == Some(2),
         _ => false,
     };
-    if matches!(name, "find" | "git" | "rg" | "grep") && !makes_words(next) {
-        return Input::Unknown;
-    }
     if !assignments.is_empty()
         || state.function(name).is_some()
         || work.names.renames(name, state, work.facts)
@@ -120,10 +142,13 @@ pub fn printed(stage: &Stage, piped: Option<&Input>, next: &Stage, state: &State
     printed.unwrap_or_default()
 }
 
-/// Whether a command is `xargs`, or runs it.
+/// Whether a command is `xargs` or runs it, or is a loop that may read lines.
 fn makes_words(stage: &Stage) -> bool {
     let is_xargs = |word: &Word| matches!(word.parts.as_slice(), [Part::Literal(name)] if name == "xargs");
-    matches!(&stage.command, Command::Simple { words, .. } if words.iter().any(is_xargs))
+    match &stage.command {
+        Command::Simple { words, .. } => words.iter().any(is_xargs),
+        command => matches!(command, Command::While { .. }),
+    }
 }
 
 /// `echo WORDS`; some shells give backslashes a meaning.
@@ -363,7 +388,11 @@ pub fn as_code(role: Role, input: &Input, reading: &mut Reading, span: Span) -> 
     let obeys_lines = |text: &str| text.lines().any(|line| line.trim_start().starts_with(['.', '/', '#']));
     match role {
         Role::Shell | Role::Python | Role::JavaScript => {
-            reading.inner.push(Inner::Code { role, code });
+            reading.inner.push(Inner::Code {
+                role,
+                code,
+                words: None,
+            });
             role != Role::Shell || lines <= 1
         }
         _ => {
@@ -372,6 +401,13 @@ pub fn as_code(role: Role, input: &Input, reading: &mut Reading, span: Span) -> 
         }
     }
 }
+
+/// Plain lines, each one word.
+pub const LINES: Feed = Feed {
+    placeholder: None,
+    split: Split::Blanks,
+    in_parts: false,
+};
 
 /// The words that data becomes; `None` where they are not known.
 pub fn words(input: &Input, feed: &Feed) -> Option<Vec<Value>> {

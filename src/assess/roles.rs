@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::bash::{Gathered, Work};
 use super::seen::Walk;
-use super::{glob, hosts, paths};
+use super::{glob, hosts, numbers, paths};
 use crate::catalog::{Role, Use, environment};
 use crate::effect::{Action, EffectSpec, Place, Reach, Undo};
 use crate::facts::{Facts, Kind, Tree};
@@ -19,11 +19,12 @@ const MAX_LINKED: usize = 32;
 
 /// The effects of every word that a command was given.
 pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let uses = &numbers::resolved(uses, state, work);
     let filters = filters(uses);
-    for used in uses {
+    for used in uses.iter() {
         let arg = &used.arg;
         match used.role {
-            Role::Plain | Role::Command | Role::Remote => {}
+            Role::Plain | Role::Command | Role::Remote | Role::RemoteShell => {}
             Role::Package => package(arg, state, work, gathered),
             Role::PathRead => path(Action::Read, arg, state, work, gathered),
             Role::TreeRead => tree(
@@ -93,6 +94,11 @@ pub fn path(action: Action, arg: &Arg, state: &State, work: &mut Work<'_>, gathe
         Value::Literal(text) => std::slice::from_ref(text),
         Value::OneOf(texts) => texts,
         Value::Under(directory) => return under(action, directory, arg, state, work, gathered),
+        Value::Numbered { before, after } => {
+            let value = numbers::files(before, after, state, work);
+            let arg = Arg { value, span: arg.span };
+            return path(action, &arg, state, work, gathered);
+        }
         Value::Unknown { .. } => {
             gathered.doubt(format!("which file it {} is not known", verb(action)), arg.span);
             return somewhere(action, Place::Project, "a file that is not known", gathered);
@@ -490,6 +496,10 @@ pub fn beside(paths: &[Arg], state: &State, work: &mut Work<'_>, gathered: &mut 
     for arg in paths {
         let texts = match &arg.value {
             Value::Under(directory) => std::slice::from_ref(directory),
+            Value::Numbered { .. } => {
+                gathered.doubt("which file's directory holds what it runs is not known", arg.span);
+                continue;
+            }
             value => value.alternatives().unwrap_or_default(),
         };
         for text in texts {
@@ -534,6 +544,7 @@ fn assignment(arg: &Arg, state: &State, work: &Work<'_>, gathered: &mut Gathered
             work.check_assignment(text, &Value::UNKNOWN, state, arg.span, gathered);
         }
         Value::Literal(text)
+        | Value::Numbered { before: text, .. }
         | Value::Unknown {
             prefix: text,
             single: true,
@@ -545,7 +556,7 @@ fn assignment(arg: &Arg, state: &State, work: &Work<'_>, gathered: &mut Gathered
             }
             work.check_environment(name, &arg.value.without_prefix(name.len() + 1), arg.span, gathered);
         }
-        Value::Literal(_) | Value::OneOf(_) | Value::Under(_) | Value::Unknown { .. } => {
+        Value::Literal(_) | Value::OneOf(_) | Value::Under(_) | Value::Numbered { .. } | Value::Unknown { .. } => {
             gathered.doubt("which variable is set is not known", arg.span);
         }
     }

@@ -14,6 +14,7 @@ use crate::effect;
 use crate::judge::Judgement;
 use crate::pause::Freeze;
 use crate::policy::By;
+use crate::report::ShownLoss;
 use crate::wire::EventKind;
 
 /// The version of the line's form.
@@ -57,6 +58,9 @@ pub struct Entry {
     pub steps: Vec<Step>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub steps_left_out: usize,
+    /// What the call would have thrown away; not counted for one that was let through.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<ShownLoss>,
     pub action: Action,
     /// The reason code of a denial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,7 +145,7 @@ pub struct Answered<'a> {
 impl Entry {
     /// A call that was judged, and what was printed for it.
     pub fn judged(answered: &Answered, judgement: &Judgement, action: Action, mask: &Masker) -> Self {
-        let Judgement { assessment, ruling } = judgement;
+        let Judgement { assessment, ruling, .. } = judgement;
         let mut steps: Vec<Step> = assessment
             .steps
             .iter()
@@ -158,6 +162,7 @@ impl Entry {
             proven: Some(ruling.proven),
             steps_left_out: assessment.steps.len() - steps.len(),
             steps,
+            losses: judgement.losses.iter().flatten().map(ShownLoss::of).collect(),
             reason: match &ruling.decision {
                 Decision::Deny(deny) if action == Action::Deny => Some(deny.reason.as_str().to_owned()),
                 _ => None,
@@ -216,6 +221,7 @@ impl Entry {
             proven: None,
             steps: Vec::new(),
             steps_left_out: 0,
+            losses: Vec::new(),
             action,
             reason: None,
             by: by.to_owned(),
@@ -320,6 +326,7 @@ mod tests {
                 counts: false,
                 token: None,
             },
+            losses: None,
         }
     }
 

@@ -172,6 +172,7 @@ impl<'a> Parser<'a> {
             Value::Literal(text) => self.literal(node, arg, text),
             Value::OneOf(texts) => self.one_of(node, arg, texts),
             Value::Under(directory) => self.unknown(node, arg, directory, true),
+            Value::Numbered { before, .. } => self.unknown(node, arg, before, true),
             Value::Unknown { prefix, single } => self.unknown(node, arg, prefix, *single),
         }
     }
@@ -384,14 +385,13 @@ impl<'a> Parser<'a> {
             Role::Shell | Role::Code | Role::Python | Role::JavaScript => self.reading.inner.push(Inner::Code {
                 role,
                 code: arg.clone(),
+                words: None,
             }),
             Role::Sed | Role::Awk | Role::Jq | Role::Find | Role::Sql | Role::Sqlite => {
                 grammar::embedded(role, arg, &mut self.reading)
             }
             Role::Command | Role::Package => self.inner_command(&[arg], arg.span),
-            Role::Remote => self.reading.inner.push(Inner::Elsewhere {
-                args: vec![arg.clone()],
-            }),
+            Role::Remote | Role::RemoteShell => self.elsewhere(role, &[arg], None),
             Role::EnvAssign if !is_assignable(&arg.value) => {
                 self.doubt(arg.span, "this is not the plain name of a variable".to_owned());
             }
@@ -558,19 +558,56 @@ impl<'a> Parser<'a> {
                 }
                 return self.inner_command(rest, first.span);
             }
-            if slot.role == Role::Remote && !rest.is_empty() {
-                let args = rest.iter().map(|&arg| arg.clone()).collect();
-                return self.reading.inner.push(Inner::Elsewhere { args });
+            if matches!(slot.role, Role::Remote | Role::RemoteShell) && !rest.is_empty() {
+                let before = operands.len() - rest.len();
+                return self.elsewhere(slot.role, rest, operands[..before].last().copied());
             }
             let (taken, left) = rest.split_at(counts.of(slot.times).min(rest.len()));
             for arg in taken {
                 self.role(slot.role, slot.known, arg);
+            }
+            if let (
+                Style::Shell,
+                Some(Inner::Code {
+                    role: Role::Shell,
+                    words,
+                    ..
+                }),
+            ) = (self.node().style(), self.reading.inner.last_mut())
+                && slot.role == Role::Shell
+            {
+                *words = Some(left.iter().map(|&arg| arg.clone()).collect());
             }
             rest = left;
         }
         if let Some(arg) = rest.first() {
             self.doubt(arg.span, format!("{} takes no further operand", self.name()));
         }
+    }
+
+    /// A command that runs on another machine or in a container, whose name stands before it.
+    fn elsewhere(&mut self, role: Role, words: &[&Arg], place: Option<&Arg>) {
+        // The options of a wrapper that takes some behind its operands end there.
+        let is = |arg: &&Arg, text: &str| arg.value.literal() == Some(text);
+        let begins_with_option = words[0].value.literal().is_some_and(|text| text.starts_with('-'));
+        let begin = words
+            .iter()
+            .position(|word| is(word, "--"))
+            .filter(|_| begins_with_option);
+        let words = &words[begin.map_or(0, |at| at + 1)..];
+        let args = match role {
+            Role::RemoteShell => {
+                let texts: Option<Vec<&str>> = words.iter().map(|word| word.value.literal()).collect();
+                let code = texts.map_or(Value::UNKNOWN, |texts| Value::Literal(texts.join(" ")));
+                grammar::shell(code, self.args[0].span)
+            }
+            _ => words.iter().map(|&word| word.clone()).collect(),
+        };
+        let by = match place.and_then(|place| place.value.literal()) {
+            Some(place) => format!("on {place}, not on this machine"),
+            None => "not on this machine".to_owned(),
+        };
+        self.reading.inner.push(Inner::Elsewhere { args, by });
     }
 
     /// Some operand may be none or several words: from there on all places must mean the same.
@@ -684,6 +721,10 @@ fn is_known(known: &str, value: &Value) -> bool {
                 "@project" => is_path_or_pattern(directory),
                 _ => false,
             }),
+            Value::Numbered { before, after } => match (before.as_str(), after.as_str()) {
+                ("", "") => known.split(' ').any(|word| word == "#"),
+                _ => begins(before),
+            },
             Value::Unknown { prefix, single } => *single && begins(prefix),
         }
 }
@@ -763,6 +804,7 @@ fn is_assignable(value: &Value) -> bool {
         Value::Literal(text) => plain(text, true),
         Value::OneOf(texts) => texts.iter().all(|t| plain(t, true)),
         Value::Under(_) => false,
+        Value::Numbered { before, .. } => plain(before, false),
         Value::Unknown { prefix, single } => *single && plain(prefix, false),
     }
 }
@@ -811,6 +853,7 @@ fn is_path(role: Role) -> bool {
         | Role::Python
         | Role::JavaScript
         | Role::Remote
+        | Role::RemoteShell
         | Role::Find => false,
     }
 }

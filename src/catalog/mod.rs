@@ -5,6 +5,7 @@
 mod argv;
 mod blob;
 pub mod environment;
+mod git_settings;
 pub mod grammar;
 
 use crate::effect::EffectSpec;
@@ -18,6 +19,8 @@ pub struct Reading {
     pub uses: Vec<Use>,
     /// What it does whatever its words are.
     pub effects: Vec<EffectSpec>,
+    /// Further effects, each with what it is done to in words.
+    pub told: Vec<(EffectSpec, String)>,
     /// Commands and code that it runs.
     pub inner: Vec<Inner>,
     /// The code that it reads from its standard input.
@@ -48,10 +51,19 @@ pub enum Inner {
     Command { args: Vec<Arg> },
     /// `xargs ls -l`: the same, with words from its input.
     Fed { args: Vec<Arg>, feed: Feed },
-    /// `docker exec web ls`: the same, run in a container or on another machine.
-    Elsewhere { args: Vec<Arg> },
+    /// `docker exec web ls`, `git -c core.pager=ls log`: run where or when it is not known what it finds.
+    Elsewhere {
+        args: Vec<Arg>,
+        /// Where or by what, to go on after what it is done to: "on web, not on this machine".
+        by: String,
+    },
     /// Code that is run: `bash -c CODE`, `awk PROGRAM` is not here (it is read by its own grammar).
-    Code { role: Role, code: Arg },
+    Code {
+        role: Role,
+        code: Arg,
+        /// To a shell its `$0`, `$1` and so on, where these are known.
+        words: Option<Vec<Arg>>,
+    },
 }
 
 /// How words of data become words of a command.

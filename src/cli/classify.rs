@@ -5,17 +5,17 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::assess;
-use crate::effect::{Assessment, Effect};
+use crate::assess::{self, loss};
+use crate::effect::{Assessment, Effect, Tier};
 use crate::escape::visible_json;
 use crate::facts::Facts;
-use crate::report;
+use crate::report::{self, ShownLoss};
 use crate::wire;
 
 /// Reads events, one JSON object a line, from standard input: `{"tool_name": .., "tool_input": .., "cwd": ..}`.
 ///
 /// Prints one object a line for each: `tier`, `proven`, `effects`, `reasons`, `summary`; for shell calls also `parsed`
-/// and `commands`. A line that cannot be read is answered with `error`, and its tier is `high`.
+/// and `commands`, and `losses` where files would be deleted, overwritten or put back. A line that cannot be read is answered with `error`, and its tier is `high`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Each line: {\"tool_name\": \"Bash\", \"tool_input\": {\"command\": \"ls\"}, \"cwd\": \"/project\"}"
@@ -33,6 +33,8 @@ struct Answer<'a> {
     parsed: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     commands: Option<&'a [Vec<Option<String>>]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    losses: Vec<ShownLoss>,
 }
 
 #[derive(Serialize)]
@@ -72,7 +74,7 @@ fn answer(line: &[u8], out: &mut impl Write) -> anyhow::Result<()> {
     let json = match call {
         Ok(call) => {
             let facts = Facts::live(call.cwd.as_deref());
-            serde_json::to_string(&shown(&assess::assess(&call, &facts)))?
+            serde_json::to_string(&shown(&assess::assess(&call, &facts), &facts))?
         }
         Err(error) => serde_json::to_string(&Failure {
             tier: "high",
@@ -84,7 +86,7 @@ fn answer(line: &[u8], out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn shown(assessment: &Assessment) -> Answer<'_> {
+fn shown<'a>(assessment: &'a Assessment, facts: &Facts) -> Answer<'a> {
     let effects = assessment
         .steps
         .iter()
@@ -99,6 +101,13 @@ fn shown(assessment: &Assessment) -> Answer<'_> {
         summary: report::summary(assessment),
         parsed: assessment.parsed,
         commands: assessment.parsed.map(|_| assessment.commands.as_slice()),
+        losses: match assessment.tier {
+            Tier::Safe => Vec::new(),
+            _ => loss::of(assessment, facts, loss::MAX_TIME)
+                .iter()
+                .map(ShownLoss::of)
+                .collect(),
+        },
     }
 }
 

@@ -19,8 +19,8 @@ use crate::pause::{self, Pause};
 use crate::policy::config::{self, Config};
 use crate::policy::limits::{self, Limit};
 use crate::policy::{Buckets, Circumstances, Policy, Wiring};
-use crate::report;
 use crate::report::steps::{self, Paint, quoted, rating};
+use crate::report::{self, ShownLoss};
 use crate::wire::{self, EventKind};
 
 /// Judges as the hook would, from the directory it is called in.
@@ -68,6 +68,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(invalid) = invalid {
         judgement.ruling.withdraw(EventKind::PermissionRequest, &invalid);
     }
+    judgement.count(&facts);
     let mut out = io::stdout().lock();
     let limits = limits(&call, &config.policy, &circumstances);
     if args.json {
@@ -142,6 +143,9 @@ fn print(judgement: &Judgement, paint: Paint, out: &mut impl Write) -> io::Resul
     steps::write(judgement, paint, out)?;
     let ruling = &judgement.ruling;
     writeln!(out, ": {}", verdict(&ruling.decision))?;
+    for loss in judgement.losses.iter().flatten() {
+        writeln!(out, "  it {loss}")?;
+    }
     writeln!(out, "  ({})", visible(&ruling.by.to_string()))?;
     Ok(())
 }
@@ -178,6 +182,8 @@ struct Json<'a> {
     by: String,
     summary: String,
     reasons: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    losses: Vec<ShownLoss>,
     steps: Vec<JsonStep<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     limits: Vec<String>,
@@ -210,6 +216,7 @@ impl<'a> Json<'a> {
             },
             summary: report::summary(assessment),
             reasons: report::reasons(assessment),
+            losses: judgement.losses.iter().flatten().map(ShownLoss::of).collect(),
             steps: (0..)
                 .zip(&assessment.steps)
                 .map(|(number, step)| JsonStep::of(step, rating(judgement, number)))

@@ -24,7 +24,7 @@ use crate::own_files;
 use crate::pause::{self, Freeze, Pause};
 use crate::policy::config::{self, Invalid};
 use crate::policy::{Buckets, Circumstances, Config, Guard, Policy, Wiring};
-use crate::presence::Other;
+use crate::presence::{HandedOn, Other};
 use crate::wire::EventKind;
 use crate::wire::event::{self, Event, MAX_BYTES};
 use crate::wire::once::{self, Once};
@@ -197,7 +197,8 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     if let Some(other) = other
         && !is_settled(&judgement, &event.call, &config.policy)
     {
-        leave_to(&other, &once, &event.call);
+        let is_open = !matches!(judgement.ruling.decision, Decision::Allow(_) | Decision::Deny(_));
+        leave_to(&other, &once, &event.call, is_open);
     }
     let none = once.none_is_printed_as();
     let line = output(event.kind, Some(&event.call), &judgement.ruling.decision, none);
@@ -211,6 +212,7 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         false => Action::of(&judgement.ruling.decision),
     };
     if action != Action::Allow {
+        judgement.count(&facts);
         // Nobody here learns what a person says to it.
         judgement.ruling.give_back();
     }
@@ -334,9 +336,10 @@ fn is_settled(judgement: &Judgement, call: &Call, policy: &Policy) -> bool {
 }
 
 /// What policy leaves open, and what is counted, is the other's to settle; this one hands on where the session stands.
-fn leave_to(other: &Other, once: &Once, call: &Call) -> ! {
-    if let Some(cwd) = &call.cwd
-        && let Err(error) = other.hand_on(&call.digest(), cwd)
+fn leave_to(other: &Other, once: &Once, call: &Call, is_open: bool) -> ! {
+    let handed_on = call.cwd.clone().map(|cwd| HandedOn { cwd, is_open });
+    if let Some(handed_on) = handed_on
+        && let Err(error) = other.hand_on(&call.digest(), &handed_on)
     {
         once::diagnose(&format!("the session's directory is not handed on: {error}"));
     }

@@ -242,8 +242,17 @@ pub fn trust(repository: &Repository, surroundings: &Surroundings) -> Trust {
             trust.reads.push(format!("the environment sets {name}"));
         }
     }
-    let hooks = personal_hooks(surroundings);
-    judge(repository, &hooks, surroundings.home, 0, &mut trust);
+    let own = personal(surroundings, &repository.worktree);
+    for (file, setting) in &own.from_project {
+        trust.add(setting.weight(), || {
+            format!(
+                "{}, which your configuration includes, sets {}",
+                file.display(),
+                setting.name
+            )
+        });
+    }
+    judge(repository, &own.hooks, surroundings.home, 0, &mut trust);
     trust
 }
 
@@ -344,8 +353,16 @@ fn settings(file: &Path) -> Result<Vec<Setting>, String> {
     }
 }
 
-/// Every value that the person's own configuration may give to `core.hooksPath`. Conditional includes count as met.
-fn personal_hooks(surroundings: &Surroundings) -> Vec<String> {
+/// What of the person's own configuration depends on the project. Conditional includes count as met.
+#[derive(Default)]
+struct Personal {
+    /// Every value that it may give to `core.hooksPath`.
+    hooks: Vec<String>,
+    /// The settings of files in the working tree, whose content the person did not choose.
+    from_project: Vec<(PathBuf, Setting)>,
+}
+
+fn personal(surroundings: &Surroundings, worktree: &Path) -> Personal {
     let home = surroundings.home;
     let xdg = match surroundings.xdg_config_home {
         Some(directory) => Some(directory.join("git/config")),
@@ -356,27 +373,31 @@ fn personal_hooks(surroundings: &Surroundings) -> Vec<String> {
         xdg,
         home.map(|h| h.join(".gitconfig")),
     ];
-    let mut found = Vec::new();
+    let mut found = Personal::default();
     for file in files.into_iter().flatten() {
-        collect_hooks(&file, home, MAX_INCLUDES, &mut found);
+        collect(&file, home, worktree, MAX_INCLUDES, &mut found);
     }
     found
 }
 
-fn collect_hooks(file: &Path, home: Option<&Path>, depth: usize, found: &mut Vec<String>) {
+fn collect(file: &Path, home: Option<&Path>, worktree: &Path, depth: usize, found: &mut Personal) {
     // What cannot be read or is broken makes git itself stop before it runs anything.
     let Ok(settings) = settings(file) else { return };
+    let real = fs::canonicalize(file);
+    let is_of_project = depth < MAX_INCLUDES && real.is_ok_and(|real| real.starts_with(worktree));
     for setting in settings {
-        let Some(value) = setting.value else { continue };
         let includes = setting.name == "include.path"
             || (setting.name.starts_with("includeif.") && setting.name.ends_with(".path"));
+        let value = setting.value.as_deref();
         if setting.name == "core.hookspath" {
-            found.push(value);
+            found.hooks.extend(value.map(str::to_owned));
         } else if includes && depth > 0 {
             let base = file.parent().unwrap_or(Path::new("/"));
-            if let Some(path) = resolve_path(&value, base, home) {
-                collect_hooks(&path, home, depth - 1, found);
+            if let Some(path) = value.and_then(|value| resolve_path(value, base, home)) {
+                collect(&path, home, worktree, depth - 1, found);
             }
+        } else if is_of_project {
+            found.from_project.push((file.to_owned(), setting));
         }
     }
 }

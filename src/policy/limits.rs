@@ -8,7 +8,6 @@
 //! which the kernel drops when its holder ends, however it ends, and puts a whole new file in the old one's place. What
 //! cannot be read or written lets nothing through.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
@@ -183,7 +182,7 @@ impl Token {
     pub fn give_back(self) -> io::Result<()> {
         let mut buckets = Buckets::locked(&self.dir)?;
         for (bucket, part) in &self.taken {
-            if let Some(full) = buckets.full_at.get_mut(bucket) {
+            if let Some((_, full)) = buckets.full_at.iter_mut().find(|(name, _)| name == bucket) {
                 *full = full.saturating_sub(*part);
             }
         }
@@ -203,10 +202,10 @@ pub fn take(dir: &Path, limits: &[&Limit], now: SystemTime) -> Result<Token, Ref
     for limit in limits {
         let (bucket, part) = (limit.bucket(), limit.rate.part());
         let full = buckets.full(limit, now) + part;
-        buckets.full_at.insert(bucket.clone(), full);
+        buckets.set(&bucket, full);
         taken.push((bucket, part));
     }
-    buckets.full_at.retain(|_, full| *full > now);
+    buckets.full_at.retain(|(_, full)| *full > now);
     buckets.store(dir)?;
     Ok(Token {
         dir: dir.to_owned(),
@@ -240,8 +239,8 @@ fn nanos(time: SystemTime) -> u64 {
 
 /// The buckets that are not full.
 struct Buckets {
-    /// When each is full again, in nanoseconds since 1970.
-    full_at: BTreeMap<String, u64>,
+    /// The name of each, and when it is full again, in nanoseconds since 1970. They are few.
+    full_at: Vec<(String, u64)>,
     /// Holds the lock.
     _lock: Option<fs::File>,
 }
@@ -276,7 +275,7 @@ impl Buckets {
                     io::Error::new(io::ErrorKind::InvalidData, what)
                 })?
             }
-            Err(error) if is_absent(&error) => BTreeMap::new(),
+            Err(error) if is_absent(&error) => Vec::new(),
             Err(error) => return Err(error),
         };
         Ok(Buckets { full_at, _lock: None })
@@ -284,8 +283,16 @@ impl Buckets {
 
     /// When the limit's bucket is full, at the latest after it was empty: clocks are set back, and limits are changed.
     fn full(&self, limit: &Limit, now: u64) -> u64 {
-        let full = self.full_at.get(&limit.bucket()).copied().unwrap_or(now);
-        full.clamp(now, now + limit.rate.whole())
+        let bucket = limit.bucket();
+        let known = self.full_at.iter().find(|(name, _)| *name == bucket);
+        known
+            .map_or(now, |(_, full)| *full)
+            .clamp(now, now + limit.rate.whole())
+    }
+
+    fn set(&mut self, bucket: &str, full: u64) {
+        self.full_at.retain(|(name, _)| name != bucket);
+        self.full_at.push((bucket.to_owned(), full));
     }
 
     /// Each limit has a token left; else the one that is used up for the longest time is told.
@@ -317,7 +324,7 @@ impl Buckets {
 }
 
 /// `None`: it is not what [`Buckets::store`] writes.
-fn buckets_in(text: &str) -> Option<BTreeMap<String, u64>> {
+fn buckets_in(text: &str) -> Option<Vec<(String, u64)>> {
     let lines = text.strip_prefix(HEADER)?;
     if !lines.is_empty() && !lines.ends_with('\n') {
         return None;

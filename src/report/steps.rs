@@ -177,6 +177,7 @@ mod tests {
                 counts: false,
                 token: None,
             },
+            losses: None,
         };
         let mut out = Vec::new();
         write(&judgement, Paint(colour), &mut out).expect("memory");

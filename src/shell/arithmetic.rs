@@ -2,8 +2,9 @@
 //!
 //! Called for `$((..))`, `((..))` and substrings. Text is not computed here.
 
-use super::ast::{Arithmetic, Part};
+use super::ast::{Arithmetic, Count, Part};
 use super::cursor::{Parsed, Parser};
+use super::is_identifier;
 use super::quotes::Context;
 
 /// What was read last.
@@ -117,6 +118,7 @@ impl Parser<'_> {
             }
         }
         expression.span = self.span_from(start);
+        expression.count = count(&self.text[start..self.at]);
         Ok(expression)
     }
 
@@ -219,3 +221,43 @@ const OPERATORS: &[&str] = &[
     "++", "--", "**", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=",
     "<<=", ">>=",
 ];
+
+/// The most digits of a number that is counted with.
+const MAX_DIGITS: usize = 6;
+
+/// Reads an expression that only counts up: at most one name, numbers, `+`, and one assignment around them.
+fn count(text: &str) -> Option<Count> {
+    let text: String = text.chars().filter(|c| !matches!(c, ' ' | '\t')).collect();
+    let stepped = text.strip_suffix("++").or_else(|| text.strip_prefix("++"));
+    if let Some(name) = stepped {
+        return is_identifier(name).then(|| Count {
+            of: Some(name.to_owned()),
+        });
+    }
+    if let Some((name, number)) = text.split_once("+=") {
+        return (is_identifier(name) && is_small(number)).then(|| Count {
+            of: Some(name.to_owned()),
+        });
+    }
+    let sum = match text.split_once('=') {
+        Some((name, sum)) if is_identifier(name) => sum,
+        Some(_) => return None,
+        None => text.as_str(),
+    };
+    let mut of = None;
+    for term in sum.split('+') {
+        if is_small(term) {
+            continue;
+        }
+        let name = term.strip_prefix('$').unwrap_or(term);
+        let name = name.strip_prefix('{').and_then(|n| n.strip_suffix('}')).unwrap_or(name);
+        if !is_identifier(name) || of.replace(name.to_owned()).is_some() {
+            return None;
+        }
+    }
+    Some(Count { of })
+}
+
+fn is_small(number: &str) -> bool {
+    !number.is_empty() && number.len() <= MAX_DIGITS && number.bytes().all(|b| b.is_ascii_digit())
+}

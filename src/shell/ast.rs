@@ -304,5 +304,15 @@ pub struct Arithmetic {
     pub assigned: Vec<String>,
     /// `$name`, `$(..)` and so on inside the expression.
     pub parts: Vec<Part>,
+    /// It only counts up, where it does.
+    pub count: Option<Count>,
     pub span: Span,
+}
+
+/// An expression such as `7`, `i`, `$i + 1`, `i = j + 1`, `i++` or `i += 2`: of a number without a sign it makes another one,
+/// and no turn of a loop adds as much as could overflow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Count {
+    /// The name whose number it begins with.
+    pub of: Option<String>,
 }

@@ -2,7 +2,7 @@
 //!
 //! The caller runs the substitutions that stand inside a word; here their output is unknown.
 
-use super::ast::{Parameter, ParameterOperation, Part, Script, Word};
+use super::ast::{Arithmetic, Parameter, ParameterOperation, Part, Script, Word};
 use super::state::State;
 use super::value::{Arg, Value};
 
@@ -45,6 +45,8 @@ enum Piece {
     },
     Glob(String),
     Under(String),
+    /// Digits.
+    Number,
     /// `prefix` and then what is not known.
     Unknown {
         prefix: String,
@@ -55,6 +57,9 @@ enum Piece {
 /// The words that `word` becomes as an argument: none, one or several.
 pub fn expand(word: &Word, state: &State, around: &dyn Surroundings) -> Vec<Arg> {
     let arg = |value| Arg { value, span: word.span };
+    if let Some(words) = all_positional(&word.parts, state) {
+        return words.into_iter().map(arg).collect();
+    }
     let alternatives = if around.keeps(0) { braces(&word.parts) } else { None };
     let Some(alternatives) = alternatives else {
         return vec![arg(Value::UNKNOWN)];
@@ -72,7 +77,10 @@ pub fn expand(word: &Word, state: &State, around: &dyn Surroundings) -> Vec<Arg>
 /// Its bytes, and a little for every text.
 fn size(value: &Value) -> usize {
     let texts = match value {
-        Value::Literal(text) | Value::Under(text) | Value::Unknown { prefix: text, .. } => std::slice::from_ref(text),
+        Value::Literal(text)
+        | Value::Under(text)
+        | Value::Numbered { before: text, .. }
+        | Value::Unknown { prefix: text, .. } => std::slice::from_ref(text),
         Value::OneOf(texts) => texts,
     };
     texts.iter().map(|text| text.len() + 16).sum()
@@ -93,6 +101,11 @@ pub fn expand_single(word: &Word, state: &State, around: &dyn Surroundings) -> V
             Piece::Text { texts, .. } => Piece::Text { texts, quoted: true },
             Piece::Unknown { prefix, .. } => Piece::Unknown { prefix, single: true },
             Piece::Under(directory) => Piece::Under(directory),
+            // What a number in a name means is known only where the name is used.
+            Piece::Number => Piece::Unknown {
+                prefix: String::new(),
+                single: true,
+            },
         })
         .collect();
     let value = joined(&pieces).unwrap_or(Value::Literal(String::new()));
@@ -158,6 +171,7 @@ fn piece(part: &Part, state: &State, around: &dyn Surroundings, quoted: bool) ->
                 single: quoted,
             }],
         },
+        Part::Arithmetic(expression) if is_number(expression, state) => vec![Piece::Number],
         Part::Arithmetic(_) => vec![Piece::Unknown {
             prefix: String::new(),
             single: true,
@@ -200,7 +214,17 @@ fn parameter_piece(parameter: &Parameter, state: &State, around: &dyn Surroundin
     if parameter.index.is_some() {
         return unknown;
     }
-    let value = match state.get(&parameter.name) {
+    let is_counted = match parameter.operation {
+        None => ["#", "?"].contains(&parameter.name.as_str()) || state.is_number(&parameter.name),
+        Some(ParameterOperation::Length) => !["@", "*"].contains(&parameter.name.as_str()),
+        Some(_) => false,
+    };
+    let value = match positional(&parameter.name, state)
+        .as_ref()
+        .or(state.get(&parameter.name))
+    {
+        Some(Value::Unknown { .. }) | None if is_counted => return Piece::Number,
+        _ if is_counted && parameter.operation.is_some() => return Piece::Number,
         Some(value) => Some(value.clone()),
         None if state.opaque => None,
         None => around.variable(&parameter.name, state).map(Value::Literal),
@@ -211,6 +235,49 @@ fn parameter_piece(parameter: &Parameter, state: &State, around: &dyn Surroundin
         | (Some(ParameterOperation::Strip(..) | ParameterOperation::Replace(..)), _)
         | (Some(ParameterOperation::Case(..) | ParameterOperation::Substring(..)), _)
         | (None, None) => unknown,
+    }
+}
+
+/// `$0`, `$1` and so on, where they are known; those that are not given are empty.
+fn positional(name: &str, state: &State) -> Option<Value> {
+    let number: usize = name.parse().ok()?;
+    let words = state
+        .positional
+        .as_ref()
+        .filter(|words| number > 0 || !words.is_empty())?;
+    Some(words.get(number).cloned().unwrap_or(Value::Literal(String::new())))
+}
+
+/// The words that `"$@"` becomes, where they are known.
+fn all_positional(parts: &[Part], state: &State) -> Option<Vec<Value>> {
+    let inner = match parts {
+        [Part::DoubleQuoted(inner)] => inner.as_slice(),
+        _ => return None,
+    };
+    match inner {
+        [Part::Parameter(it)] if it.name == "@" && it.index.is_none() && it.operation.is_none() => {
+            Some(state.positional.as_ref()?.iter().skip(1).cloned().collect())
+        }
+        _ => None,
+    }
+}
+
+/// Whether an expression that assigns nothing is worth digits alone.
+fn is_number(expression: &Arithmetic, state: &State) -> bool {
+    let counts = expression.count.as_ref().filter(|_| expression.assigned.is_empty());
+    counts.is_some_and(|count| count.of.as_ref().is_none_or(|name| state.is_number(name)))
+}
+
+/// Whether this one word of an assignment is digits alone, though it may not be known which.
+pub fn counts(word: &Word, state: &State) -> bool {
+    let parts = match word.parts.as_slice() {
+        [Part::DoubleQuoted(inner)] => inner.as_slice(),
+        parts => parts,
+    };
+    match parts {
+        [Part::Arithmetic(expression)] => is_number(expression, state),
+        [Part::Parameter(it)] => it.index.is_none() && it.operation.is_none() && state.is_number(&it.name),
+        _ => false,
     }
 }
 
@@ -229,7 +296,11 @@ fn value_piece(value: Value, quoted: bool) -> Piece {
         },
         Value::OneOf(texts) => Piece::Text { texts, quoted: true },
         Value::Under(directory) if quoted => Piece::Under(directory),
-        Value::Under(_) => Piece::Unknown {
+        Value::Numbered { before, .. } if quoted => Piece::Unknown {
+            prefix: before,
+            single: true,
+        },
+        Value::Under(_) | Value::Numbered { .. } => Piece::Unknown {
             prefix: String::new(),
             single: false,
         },
@@ -251,7 +322,7 @@ fn fields(pieces: &[Piece], state: &State, around: &dyn Surroundings) -> Vec<Val
         match piece {
             Piece::Text { texts, .. } if texts.len() == 1 => pattern.push(PatternPart::Text(texts[0].clone())),
             Piece::Glob(text) => pattern.push(PatternPart::Glob(text.clone())),
-            Piece::Text { .. } | Piece::Under(_) | Piece::Unknown { .. } => {
+            Piece::Text { .. } | Piece::Under(_) | Piece::Number | Piece::Unknown { .. } => {
                 return vec![Value::Unknown {
                     prefix: literal_start(pieces),
                     single: false,
@@ -276,6 +347,9 @@ fn joined(pieces: &[Piece]) -> Option<Value> {
     {
         return Some(Value::Under(directory.clone()));
     }
+    if let Some(numbered) = numbered(pieces) {
+        return Some(numbered);
+    }
     let mut texts = vec![String::new()];
     let mut quoted = false;
     for piece in pieces {
@@ -299,7 +373,7 @@ fn joined(pieces: &[Piece]) -> Option<Value> {
                     single: singles(pieces),
                 });
             }
-            Piece::Unknown { .. } | Piece::Under(_) | Piece::Glob(_) => {
+            Piece::Unknown { .. } | Piece::Under(_) | Piece::Number | Piece::Glob(_) => {
                 return Some(Value::Unknown {
                     prefix: literal_start(pieces),
                     single: singles(pieces),
@@ -314,6 +388,23 @@ fn joined(pieces: &[Piece]) -> Option<Value> {
             .map(Value::Literal),
         _ => Some(Value::OneOf(texts)),
     }
+}
+
+/// One number, and known texts around it.
+fn numbered(pieces: &[Piece]) -> Option<Value> {
+    let at = pieces.iter().position(|piece| matches!(piece, Piece::Number))?;
+    let text = |pieces: &[Piece]| {
+        let known = |piece: &Piece| match piece {
+            Piece::Text { texts, .. } if texts.len() == 1 => Some(texts[0].clone()),
+            _ => None,
+        };
+        let text = pieces.iter().map(known).collect::<Option<String>>()?;
+        (text.len() <= MAX_TEXT).then_some(text)
+    };
+    Some(Value::Numbered {
+        before: text(&pieces[..at])?,
+        after: text(&pieces[at + 1..])?,
+    })
 }
 
 fn longest(texts: &[String]) -> usize {
@@ -338,7 +429,7 @@ fn literal_start(pieces: &[Piece]) -> String {
                 out.push_str(prefix);
                 break;
             }
-            Piece::Text { .. } | Piece::Glob(_) | Piece::Under(_) => break,
+            Piece::Text { .. } | Piece::Glob(_) | Piece::Under(_) | Piece::Number => break,
         }
     }
     out

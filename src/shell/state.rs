@@ -2,11 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use super::Value;
 
 /// At most this many variables are remembered.
 const MAX_VARIABLES: usize = 256;
+/// From a number of so many digits a script cannot count so far that it overflows.
+const MAX_DIGITS: usize = 15;
 
 /// The state that one command hands to the next.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +24,10 @@ pub struct State {
     pub is_inner: bool,
     /// Every variable that the script may have assigned. A value here is one word or not known.
     variables: HashMap<String, Value>,
+    /// Variables that hold digits alone, though it is not known which.
+    numbers: HashSet<String>,
+    /// `$0`, `$1` and so on, where they are known.
+    pub positional: Option<Rc<[Value]>>,
     /// Functions that may be defined, and whether they certainly are.
     functions: HashMap<String, bool>,
     /// Variables that refuse every later assignment.
@@ -60,12 +67,29 @@ impl State {
         } else {
             value
         };
+        self.numbers.remove(name);
         if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
             self.variables.insert(name.to_owned(), value);
         } else {
             self.crowded = true;
             self.opaque = true;
         }
+    }
+
+    /// Assigns digits that are not known.
+    pub fn count(&mut self, name: &str) {
+        self.assign(name, Value::UNKNOWN);
+        if !self.frozen.contains(name) && self.variables.contains_key(name) {
+            self.numbers.insert(name.to_owned());
+        }
+    }
+
+    /// Whether the script gave a variable digits alone, few enough to go on counting from.
+    pub fn is_number(&self, name: &str) -> bool {
+        let is_short =
+            |text: &String| !text.is_empty() && text.len() <= MAX_DIGITS && text.bytes().all(|b| b.is_ascii_digit());
+        let known = || self.get(name)?.alternatives();
+        self.numbers.contains(name) || known().is_some_and(|texts| texts.iter().all(is_short))
     }
 
     /// Makes a variable read-only.
@@ -99,6 +123,8 @@ impl State {
         child.pushed = None;
         child.is_inner = true;
         child.variables.values_mut().for_each(|value| *value = Value::UNKNOWN);
+        child.numbers.clear();
+        child.positional = None;
         child
     }
 
@@ -123,6 +149,8 @@ impl State {
     pub fn forget_all(&mut self) {
         self.forget_directory();
         self.opaque = true;
+        self.numbers.clear();
+        self.positional = None;
         for value in self.variables.values_mut() {
             *value = Value::UNKNOWN;
         }
@@ -150,6 +178,14 @@ impl State {
         self.opaque |= other.opaque;
         self.crowded |= other.crowded;
         self.after_child(&other);
+        if self.positional != other.positional {
+            self.positional = None;
+        }
+        let counted = self
+            .variables
+            .keys()
+            .filter(|name| self.is_number(name) && other.is_number(name));
+        self.numbers = counted.cloned().collect();
         self.exported.extend(other.exported);
         self.frozen.extend(other.frozen);
         for (name, certain) in &mut self.functions {

@@ -11,6 +11,8 @@ pub enum Value {
     OneOf(Vec<String>),
     /// Exactly one word: the path of something at or below this directory, reached without `..`.
     Under(String),
+    /// Exactly one word: these two texts, and between them a number of digits alone.
+    Numbered { before: String, after: String },
     /// Not known.
     Unknown {
         /// What it starts with in any case; may be empty.
@@ -30,7 +32,7 @@ impl Value {
     pub fn literal(&self) -> Option<&str> {
         match self {
             Value::Literal(text) => Some(text),
-            Value::OneOf(_) | Value::Under(_) | Value::Unknown { .. } => None,
+            Value::OneOf(_) | Value::Under(_) | Value::Numbered { .. } | Value::Unknown { .. } => None,
         }
     }
 
@@ -39,7 +41,7 @@ impl Value {
         match self {
             Value::Literal(text) => Some(std::slice::from_ref(text)),
             Value::OneOf(texts) => Some(texts),
-            Value::Under(_) | Value::Unknown { .. } => None,
+            Value::Under(_) | Value::Numbered { .. } | Value::Unknown { .. } => None,
         }
     }
 
@@ -49,6 +51,7 @@ impl Value {
             Value::Literal(text) => text.starts_with('-'),
             Value::OneOf(texts) => texts.iter().any(|t| t.starts_with('-')),
             Value::Under(directory) => directory.starts_with('-'),
+            Value::Numbered { before, .. } => before.starts_with('-'),
             Value::Unknown { prefix, single } => !single || prefix.is_empty() || prefix.starts_with('-'),
         }
     }
@@ -61,6 +64,14 @@ impl Value {
             Value::OneOf(texts) => Value::OneOf(texts.iter().map(cut).collect()),
             Value::Under(directory) => Value::Unknown {
                 prefix: cut(directory),
+                single: true,
+            },
+            Value::Numbered { before, after } if count <= before.len() => Value::Numbered {
+                before: cut(before),
+                after: after.clone(),
+            },
+            Value::Numbered { .. } => Value::Unknown {
+                prefix: String::new(),
                 single: true,
             },
             Value::Unknown { prefix, single } => Value::Unknown {

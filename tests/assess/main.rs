@@ -4,17 +4,22 @@
 //! which are run here too.
 
 mod bypasses;
+mod elsewhere;
 mod embedded;
 mod examples;
 mod files;
 mod invariants;
+mod loops;
+mod losses;
 mod names;
 mod programs;
 mod repositories;
+mod settings;
 mod shell;
 #[path = "../support/mod.rs"]
 mod support;
 mod tools;
+mod trust;
 mod twins;
 mod unlisted;
 

@@ -194,3 +194,23 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().expect("its end");
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &[][..]));
 }
+
+#[test]
+fn what_would_be_lost_is_recorded_but_not_of_a_call_that_runs() {
+    let home = Home::new();
+    let draft = home.project().join("draft");
+    fs::write(&draft, "mine").expect("a file");
+    home.hook(&format!("rm {}", draft.display()));
+    home.hook("echo hello");
+    let entries = home.entries();
+    let [asked, ran] = entries.as_slice() else {
+        panic!("{entries:?}");
+    };
+    let [loss] = asked.losses.as_slice() else {
+        panic!("{asked:?}");
+    };
+    let counted = loss.counted.expect("numbers");
+    assert_eq!((loss.deed.as_str(), loss.bound.as_str()), ("deletes", "exact"));
+    assert_eq!((counted.files, counted.bytes, counted.gone), (1, 4, 1));
+    assert!(ran.losses.is_empty());
+}

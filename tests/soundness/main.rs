@@ -26,7 +26,7 @@ use std::path::Path;
 use catalog_spec::{Entry, Tier, Witness};
 use countersign::effect::Reach;
 use deeds::Deed;
-use image::{Answer, Image};
+use image::{Answer, Image, say};
 use parallel::in_parallel;
 use sample::sample;
 use support::Machine;
@@ -66,15 +66,13 @@ pub enum Outcome {
 fn what_an_entry_calls_safe_changes_nothing_connects_nowhere_and_runs_nothing_else() {
     let Some(image) = Image::find() else { return };
     let entries = catalog_spec::load_dir(Path::new("src/catalog/commands")).expect("a catalog without errors");
-    let only = std::env::var("COUNTERSIGN_ONLY").ok();
-    let chosen = |entry: &&Entry| {
-        only.as_ref()
-            .is_none_or(|only| only.split(' ').any(|name| entry.names.iter().any(|n| n == name)))
-    };
-    let trials = sample(entries.iter().filter(chosen).flat_map(trials).collect(), SAMPLE);
+    let chosen = image.choose(&entries);
+    let all: Vec<Trial> = chosen.iter().flat_map(|(e, w)| trials(e, w)).collect();
+    let known = all.len();
+    let trials = sample(all, SAMPLE);
     let tolerated = Tolerated::load();
     let outcomes = in_parallel(&trials, |trial| vec![outcome(&image, &tolerated, trial)]);
-    let mut counts = page::Counts::default();
+    let mut counts = page::Counts::of(chosen.len());
     let mut wrong = Vec::new();
     for (trial, outcome) in trials.iter().zip(&outcomes) {
         counts.add(outcome);
@@ -82,7 +80,7 @@ fn what_an_entry_calls_safe_changes_nothing_connects_nowhere_and_runs_nothing_el
             wrong.push(format!("{}: {}\n    {}", trial.at, trial.command, deeds.join("\n    ")));
         }
     }
-    println!("{counts}");
+    say(&counts.to_string());
     assert!(
         wrong.is_empty(),
         "{} of {} did more than look:\n{}",
@@ -91,15 +89,16 @@ fn what_an_entry_calls_safe_changes_nothing_connects_nowhere_and_runs_nothing_el
         wrong.join("\n")
     );
     if std::env::var_os("COUNTERSIGN_DRAW").is_some() {
+        assert!(
+            trials.len() == known && chosen.len() == entries.iter().filter(|entry| entry.witness.is_some()).count(),
+            "the page tells of a whole run: COUNTERSIGN_LAB=all, with all packages in the image"
+        );
         page::write(&counts, &tolerated);
     }
 }
 
-/// The safe examples of an entry with a witness, and of its subcommands.
-fn trials(entry: &Entry) -> Vec<Trial<'_>> {
-    let Some(witness) = &entry.witness else {
-        return Vec::new();
-    };
+/// The safe examples of an entry and of its subcommands.
+fn trials<'a>(entry: &'a Entry, witness: &'a Witness) -> Vec<Trial<'a>> {
     let mut trials = Vec::new();
     for owner in std::iter::once(entry).chain(&entry.subs) {
         for example in owner.examples.iter().filter(|example| example.tier == Some(Tier::Safe)) {
@@ -116,7 +115,7 @@ fn trials(entry: &Entry) -> Vec<Trial<'_>> {
 }
 
 fn outcome(image: &Image, tolerated: &Tolerated, trial: &Trial) -> Outcome {
-    if image.program(trial.program, trial.witness).is_none() {
+    if image.programs(trial.program, trial.witness).is_empty() {
         return Outcome::Wrong(vec![format!("the package `{}` has no such program", trial.witness)]);
     }
     let machine = Machine::new();

@@ -11,6 +11,7 @@ use crate::tolerated::Tolerated;
 /// How many examples came out how.
 #[derive(Default)]
 pub struct Counts {
+    programs: usize,
     clean: usize,
     failed: usize,
     missing: usize,
@@ -21,6 +22,14 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Of a run that chose from the examples of so many programs.
+    pub fn of(programs: usize) -> Self {
+        Counts {
+            programs,
+            ..Counts::default()
+        }
+    }
+
     pub fn add(&mut self, outcome: &Outcome) {
         match outcome {
             Outcome::Clean => self.clean += 1,
@@ -42,9 +51,10 @@ impl fmt::Display for Counts {
         let ran = self.clean + self.failed + self.tolerated + self.wrong;
         write!(
             f,
-            "{ran} safe examples were run: {} changed nothing, connected nowhere and ran nothing else, {} of them without \
+            "Of {} programs {ran} safe examples were run: {} changed nothing, connected nowhere and ran nothing else, {} of them without \
              finding what they ask for; {} did only what is tolerated below; {} did more. {} could not be run, for a program \
              in them is in no package that the image has.",
+            self.programs,
             self.clean + self.failed,
             self.failed,
             self.tolerated,

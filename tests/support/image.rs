@@ -1,5 +1,10 @@
-//! The image that `tests/image/build` makes: the root of a Debian with the programs that the catalog's entries name.
+//! The image that `tests/image/build` makes: the root of a Debian with the programs that the catalog's entries name, or
+//! a sample of them.
+//!
+//! COUNTERSIGN_ONLY names the programs to look at, with blanks between them.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -17,6 +22,8 @@ const OUTPUT: usize = 2_000_000;
 
 pub struct Image {
     root: PathBuf,
+    /// Its packages, as witnesses are written.
+    packages: BTreeSet<String>,
 }
 
 /// What a command did: its status and all that it wrote on both outputs.
@@ -38,13 +45,40 @@ impl Image {
             .or_else(|| named("XDG_CACHE_HOME").map(|cache| cache.join("countersign-image")))
             .or_else(|| named("HOME").map(|home| home.join(".cache/countersign-image")))
             .expect("COUNTERSIGN_IMAGE, XDG_CACHE_HOME or HOME must name the place of the image");
-        if root.join("var/lib/countersign/installed").exists() {
-            return Some(Image { root });
+        if let Ok(packages) = fs::read_to_string(root.join("var/lib/countersign/installed")) {
+            let packages = packages.lines().map(str::to_owned).collect();
+            return Some(Image { root, packages });
         }
         let missing = format!("the image {} is missing; tests/image/build makes it", root.display());
         assert!(std::env::var_os("CI").is_none(), "{missing}");
-        eprintln!("nothing is shown: {missing}");
+        say(&format!("nothing is shown: {missing}"));
         None
+    }
+
+    /// The entries whose program is asked for and whose package the image has, with their witness; the programs of other
+    /// packages are said.
+    pub fn choose<'a>(&self, entries: &'a [Entry]) -> Vec<(&'a Entry, &'a Witness)> {
+        let only = std::env::var("COUNTERSIGN_ONLY").ok();
+        let asked = |entry: &Entry| match &only {
+            Some(only) => only.split(' ').any(|name| entry.names.iter().any(|n| n == name)),
+            None => true,
+        };
+        let witnessed = entries
+            .iter()
+            .filter_map(|entry| Some((entry, entry.witness.as_ref()?)));
+        let (there, lacking): (Vec<_>, Vec<_>) = witnessed
+            .filter(|(entry, _)| asked(entry))
+            .partition(|(_, witness)| self.packages.contains(&witness.to_string()));
+        let lacking: Vec<&str> = lacking.iter().map(|(entry, _)| entry.names[0].as_str()).collect();
+        if !lacking.is_empty() {
+            say(&format!(
+                "{} programs have their package in the image; {} have not and are not looked at: {}",
+                there.len(),
+                lacking.len(),
+                lacking.join(" ")
+            ));
+        }
+        there
     }
 
     /// Where a package's programs are looked for, first to last.
@@ -55,18 +89,22 @@ impl Image {
         }
     }
 
-    /// How the entry's program is started: by the first of its names that the image has, or as a builtin of bash.
-    /// `None`: the package has no such program.
-    pub fn program(&self, entry: &Entry, witness: &Witness) -> Option<Vec<String>> {
+    /// How the entry's programs are started: each of its names that the image has, or a builtin of bash. Empty: the
+    /// package has no such program.
+    pub fn programs(&self, entry: &Entry, witness: &Witness) -> Vec<Vec<String>> {
         let path = Self::search_path(witness);
         // A link may mean something only in the image.
         let there = |dir: &str, name: &str| self.root.join(&dir[1..]).join(name).symlink_metadata().is_ok();
-        let found = |name: &&String| path.split(':').any(|dir| there(dir, name));
-        if let Some(name) = entry.names.iter().find(found) {
-            return Some(vec![name.clone()]);
+        let found = entry
+            .names
+            .iter()
+            .filter(|name| path.split(':').any(|dir| there(dir, name)));
+        let found: Vec<Vec<String>> = found.map(|name| vec![name.clone()]).collect();
+        if found.is_empty() && witness.package == "bash" {
+            let builtin = |name: &String| ["bash", "-c", "\"$@\"", "bash", name].map(str::to_owned).to_vec();
+            return entry.names.iter().map(builtin).collect();
         }
-        let builtin = ["bash", "-c", "\"$@\"", "bash", &entry.names[0]];
-        (witness.package == "bash").then(|| builtin.map(str::to_owned).to_vec())
+        found
     }
 
     /// Runs commands one after another in one cage, each without input, with `path` as PATH and these words for
@@ -103,6 +141,11 @@ impl Image {
         );
         answers
     }
+}
+
+/// Says it on standard error, also where the harness keeps what a test that passes prints.
+pub fn say(text: &str) {
+    writeln!(std::io::stderr(), "{text}").expect("standard error can be written");
 }
 
 fn answer(fields: &[&[u8]]) -> Answer {

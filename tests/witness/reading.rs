@@ -62,7 +62,14 @@ fn definition(line: &str) -> Vec<(String, Shown)> {
         };
     }
     // `-o, --output FILE` gives `-o` the value too; `--no-output, --output=FILE` does not.
+    // Some write the type of the value at the end.
+    let typed = || {
+        ["[string]", "[number]", "[array]"]
+            .iter()
+            .any(|kind| line.contains(kind))
+    };
     let shared = found.iter().rev().find_map(|(_, shown)| *shown);
+    let shared = shared.or_else(|| typed().then_some(Shown::Valued));
     let each = found.into_iter().flat_map(|(options, shown)| {
         let negated = options[0].starts_with("--no-");
         let shown = shown.or(if negated { None } else { shared }).unwrap_or(Shown::Bare);
@@ -222,7 +229,9 @@ fn value(after: &str, defining: bool) -> (Option<Shown>, &str) {
         !word.starts_with('-') && !bare.is_empty() && (placeholder || ends || another)
     } else {
         placeholder
-            || (!word.is_empty() && !word.starts_with('-') && (rest.starts_with(']') || rest.starts_with("...]")))
+            || (!word.is_empty()
+                && !word.trim_start_matches('[').starts_with('-')
+                && (rest.starts_with(']') || rest.starts_with("...]")))
     };
     if valued {
         (Some(Shown::Valued), rest)
@@ -288,6 +297,7 @@ mod tests {
             "usage: x [-o file] [-v]",
             "usage: x [-o|--output <file>]... [-v]",
             "  -oFILE  writes there",
+            "  -o, --output  writes there  [string] [default: \"out\"]",
         ] {
             assert_eq!(shown(line, "-o"), [Shown::Valued], "{line}");
         }
@@ -303,6 +313,7 @@ mod tests {
             "usage: x [-v] FILE",
             "    -v, --verbose=false: says more",
             "use -v to see more",
+            "usage: x [-v [--filter=<name>]] FILE",
         ] {
             assert_eq!(shown(line, "-v"), [Shown::Bare], "{line}");
         }

@@ -15,6 +15,8 @@ mod environment;
 #[cfg(feature = "toml")]
 mod format;
 #[cfg(feature = "toml")]
+mod settings;
+#[cfg(feature = "toml")]
 mod witness;
 
 pub use words::{Action, EffectSpec, Place, Reach, Role, Style, Tier, Times, Undo, VariableRule};
@@ -27,5 +29,7 @@ pub use diagnostic::Diagnostic;
 pub use environment::{Environment, Variable, load_environment, parse_environment};
 #[cfg(feature = "toml")]
 pub use format::{Entry, Example, Opt, Slot, When, load_dir, parse_files};
+#[cfg(feature = "toml")]
+pub use settings::{Setting, load_settings};
 #[cfg(feature = "toml")]
 pub use witness::{Registry, Witness};

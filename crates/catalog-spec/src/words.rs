@@ -200,6 +200,8 @@ vocabulary! {
         JavaScript = "code:js",
         /// The first word of a command that is executed in a container or on another machine; the rest are its own.
         Remote = "remote",
+        /// The same, but all words, put together with blanks, are code for the shell there.
+        RemoteShell = "remote-shell",
     }
 }
 

@@ -390,7 +390,7 @@ fn a_command_that_is_run_keeps_all_its_words() {
 #[test]
 fn code_is_handed_on_with_its_role() {
     let code = |line: &str| match &words(line).inner[..] {
-        [Inner::Code { role, code }] => (*role, code.value.literal().map(str::to_owned)),
+        [Inner::Code { role, code, .. }] => (*role, code.value.literal().map(str::to_owned)),
         _ => panic!("{line} runs one piece of code"),
     };
     assert_eq!(code("bash -c ls"), (Role::Shell, Some("ls".to_owned())));

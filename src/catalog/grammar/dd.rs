@@ -13,6 +13,7 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
         let text = match &word.value {
             Value::Literal(text) => text,
             Value::Unknown { prefix, single: true } => prefix,
+            Value::Numbered { before, .. } => before,
             Value::OneOf(_) | Value::Under(_) | Value::Unknown { .. } => "",
         };
         let (name, _) = text.split_once('=').unwrap_or((text, ""));

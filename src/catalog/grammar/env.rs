@@ -52,6 +52,7 @@ pub(super) fn is_assignment(value: &Value) -> bool {
         Value::Literal(text) => named(text),
         Value::OneOf(texts) => texts.iter().all(|text| named(text)),
         Value::Under(_) => false,
+        Value::Numbered { before, .. } => named(before),
         Value::Unknown { prefix, single } => *single && named(prefix),
     }
 }

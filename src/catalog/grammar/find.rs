@@ -120,7 +120,9 @@ fn may_be_expression(value: &Value) -> bool {
         || match value {
             Value::Literal(text) => begins(text),
             Value::OneOf(texts) => texts.iter().any(|text| begins(text)),
-            Value::Under(start) | Value::Unknown { prefix: start, .. } => begins(start),
+            Value::Under(start) | Value::Numbered { before: start, .. } | Value::Unknown { prefix: start, .. } => {
+                begins(start)
+            }
         }
 }
 
@@ -220,7 +222,7 @@ fn may_end(value: &Value) -> bool {
     match value {
         Value::Literal(text) => ends(text),
         Value::OneOf(texts) => texts.iter().any(|text| ends(text)),
-        Value::Under(_) => false,
+        Value::Under(_) | Value::Numbered { .. } => false,
         Value::Unknown { prefix, single } => !single || prefix.is_empty() || ends(prefix),
     }
 }
@@ -230,7 +232,7 @@ fn found(start: &Value) -> Value {
     match start {
         Value::Literal(directory) | Value::Under(directory) => Value::Under(directory.clone()),
         Value::OneOf(_) => unknown(String::new()),
-        Value::Unknown { prefix, .. } => unknown(prefix.clone()),
+        Value::Numbered { before: prefix, .. } | Value::Unknown { prefix, .. } => unknown(prefix.clone()),
     }
 }
 
@@ -242,7 +244,7 @@ fn holds_placeholder(value: &Value) -> bool {
     match value {
         Value::Literal(text) | Value::Under(text) => text.contains("{}"),
         Value::OneOf(texts) => texts.iter().any(|text| text.contains("{}")),
-        Value::Unknown { .. } => true,
+        Value::Numbered { .. } | Value::Unknown { .. } => true,
     }
 }
 
@@ -250,6 +252,7 @@ fn holds_placeholder(value: &Value) -> bool {
 pub fn replace(arg: &Arg, placeholder: &str, data: &Value) -> Arg {
     let start = match data {
         Value::Literal(text) | Value::Under(text) | Value::Unknown { prefix: text, .. } => text.as_str(),
+        Value::Numbered { before, .. } => before.as_str(),
         Value::OneOf(_) => "",
     };
     let value = match &arg.value {
@@ -262,7 +265,10 @@ pub fn replace(arg: &Arg, placeholder: &str, data: &Value) -> Arg {
             }
         }
         Value::OneOf(texts) if texts.iter().any(|text| text.contains(placeholder)) => unknown(String::new()),
-        Value::OneOf(_) => arg.value.clone(),
+        Value::Numbered { before, after } if [before, after].iter().any(|text| text.contains(placeholder)) => {
+            unknown(String::new())
+        }
+        Value::OneOf(_) | Value::Numbered { .. } => arg.value.clone(),
     };
     Arg { value, span: arg.span }
 }

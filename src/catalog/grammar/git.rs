@@ -3,11 +3,14 @@
 //! It starts from what commands/git.toml says, which is the worst that each form can be, and states it exactly where every word is
 //! understood. Left out, nothing would be let through that is not: a reading with doubts is returned as it is.
 
+mod discards;
+
 use catalog_spec::{Action, EffectSpec, Place, Reach, Undo};
 
 use crate::catalog::blob::{self, Node};
-use crate::catalog::{Misread, Reading, Role, Use};
+use crate::catalog::{Inner, Misread, Reading, Role, Use, git_settings};
 use crate::shell::{Arg, Value};
+pub use discards::{Discards, Extent, discards};
 
 /// Branch names that others build on, where their last or only component is meant.
 const SHARED: &[&str] = &["main", "master", "develop", "trunk", "production"];
@@ -28,6 +31,7 @@ const fn write(place: Place, undo: Undo) -> EffectSpec {
 /// Refines a reading of git by its entry; `args[0]` is `git`.
 pub fn refine(args: &[Arg], reading: &mut Reading) {
     settings(reading);
+    by_environment(args, reading);
     if !reading.doubts.is_empty() {
         return;
     }
@@ -38,7 +42,10 @@ pub fn refine(args: &[Arg], reading: &mut Reading) {
     match reading.subcommand {
         "branch" => branch(&words, reading),
         "tag" => tag(&words, reading),
-        "config" => config(&words, reading),
+        "config" => {
+            config(&words, reading);
+            told_settings(&words, reading);
+        }
         "symbolic-ref" => symbolic_ref(&words, reading),
         "checkout" => checkout(&words, reading),
         "restore" => restore(&words, reading),
@@ -88,7 +95,7 @@ impl Words {
         let text = match &arg.value {
             Value::Literal(text) => text,
             Value::OneOf(texts) => &texts[0],
-            Value::Unknown { prefix: begin, .. } | Value::Under(begin) => begin,
+            Value::Unknown { prefix: begin, .. } | Value::Numbered { before: begin, .. } | Value::Under(begin) => begin,
         };
         if self.separator.is_some() || !text.starts_with('-') || text == "-" {
             self.operands.push(arg.clone());
@@ -141,20 +148,76 @@ fn without(arg: &Arg, count: usize) -> Arg {
 
 /// Takes the settings that are inert out of the reading; of any other it is not known what it makes git do.
 fn settings(reading: &mut Reading) {
-    let doubts = &mut reading.doubts;
-    reading.uses.retain(|used| {
-        if used.role != Role::Config {
-            return true;
+    let (given, others) = std::mem::take(&mut reading.uses)
+        .into_iter()
+        .partition(|used| used.role == Role::Config);
+    reading.uses = others;
+    for used in given {
+        if is_inert_setting(&used.arg) {
+            continue;
         }
-        if !is_inert_setting(&used.arg) {
-            doubts.push(Misread {
+        let text = used.arg.value.literal().unwrap_or_default();
+        let (key, value) = text.split_once('=').unwrap_or((text, "true"));
+        let Some(setting) = git_settings::find(key) else {
+            reading.doubts.push(Misread {
                 why: "this setting is not one that is known to run, open or move nothing".to_owned(),
                 span: used.arg.span,
             });
-            return true;
+            reading.uses.push(used);
+            continue;
+        };
+        reading.doubts.push(Misread {
+            why: format!("`{key}` {}", setting.why),
+            span: used.arg.span,
+        });
+        let what = match setting.effect.action {
+            Action::Connect => format!("where `{key}` leads"),
+            _ => format!("what `{key}` names"),
+        };
+        reading.told.push((setting.effect, what));
+        if setting.shell {
+            let code = match value.strip_prefix('!') {
+                Some(code) => code.to_owned(),
+                None if key.to_ascii_lowercase().starts_with("alias.") => format!("git {value}"),
+                None => value.to_owned(),
+            };
+            reading.inner.push(Inner::Elsewhere {
+                args: super::shell(Value::Literal(code), used.arg.span),
+                by: format!("by `{key}`"),
+            });
         }
-        false
-    });
+    }
+}
+
+/// What `git config` writes down, where it is known what that does.
+fn told_settings(words: &Words, reading: &mut Reading) {
+    let mut keys = words.operands.iter().filter_map(|arg| arg.value.literal());
+    let known = keys.find_map(|key| Some((key, git_settings::find(key)?)));
+    let at = reading.effects.iter().position(|effect| effect.place == Place::Startup);
+    let (Some((key, setting)), Some(at)) = (known, at) else {
+        return;
+    };
+    let spec = reading.effects.remove(at);
+    reading.told.push((spec, format!("`{key}`, which {}", setting.why)));
+}
+
+/// `--config-env KEY=VARIABLE`: a setting whose value the environment holds.
+fn by_environment(args: &[Arg], reading: &mut Reading) {
+    let is_option = |arg: &&Arg| arg.value.literal().is_some_and(|text| text.starts_with("--config-env"));
+    if let Some(arg) = args.iter().find(is_option) {
+        let effect = EffectSpec {
+            place: Place::Other,
+            undo: Undo::Lost,
+            ..EffectSpec::of(Action::Execute)
+        };
+        reading.doubts.push(Misread {
+            why: "a setting is taken from the environment".to_owned(),
+            span: arg.span,
+        });
+        reading
+            .told
+            .push((effect, "what a setting from the environment may name".to_owned()));
+    }
 }
 
 /// `-c key=value` where neither the key nor its value can run, open or move anything.
@@ -542,6 +605,11 @@ fn cut_of(value: &Value) -> Result<Option<usize>, ()> {
     match value {
         Value::Literal(text) => Ok(path_in_revision(text)),
         Value::Unknown { prefix: begin, .. } | Value::Under(begin) => Ok(path_in_revision(begin)),
+        // What follows the number may begin a path.
+        Value::Numbered { before, after } => match after.contains(':') {
+            true => Err(()),
+            false => Ok(path_in_revision(before)),
+        },
         Value::OneOf(texts) => {
             let first = path_in_revision(&texts[0]);
             match texts.iter().all(|t| path_in_revision(t) == first) {

@@ -117,3 +117,10 @@ fn executes(reading: &mut Reading) {
 mod support;
 #[cfg(test)]
 mod tests;
+
+/// A shell that runs this code.
+pub(super) fn shell(code: Value, span: Span) -> Vec<Arg> {
+    let literal = |text: &str| Value::Literal(text.to_owned());
+    let values = [literal("sh"), literal("-c"), code];
+    values.map(|value| Arg { value, span }).to_vec()
+}

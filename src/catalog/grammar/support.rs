@@ -79,12 +79,12 @@ pub(super) fn uses(reading: &Reading) -> Vec<String> {
 pub(super) fn inner(reading: &Reading) -> Vec<String> {
     let words = |args: &[Arg]| args.iter().map(show).collect::<Vec<_>>().join(" ");
     let shown = reading.inner.iter().map(|inner| match inner {
-        Inner::Command { args } | Inner::Elsewhere { args } => words(args),
+        Inner::Command { args } | Inner::Elsewhere { args, .. } => words(args),
         Inner::Fed { args, feed } => match &feed.placeholder {
             None => words(args) + " +",
             Some(placeholder) => format!("{} for {placeholder}", words(args)),
         },
-        Inner::Code { role, code } => format!("{role} {}", show(code)),
+        Inner::Code { role, code, .. } => format!("{role} {}", show(code)),
     });
     shown.collect()
 }
@@ -98,6 +98,7 @@ fn show(arg: &Arg) -> String {
         Value::Literal(text) => text.clone(),
         Value::OneOf(texts) => texts.join("/"),
         Value::Under(directory) => format!("{directory}/**"),
+        Value::Numbered { before, after } => format!("{before}#{after}"),
         Value::Unknown { prefix, .. } => format!("{prefix}*"),
     }
 }

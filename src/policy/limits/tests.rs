@@ -58,7 +58,7 @@ fn a_full_bucket_gives_as_many_as_its_limit_names_and_then_one_after_each_part_o
         let mut given = 0;
         while buckets.spare(&[&limit], now).is_ok() {
             let full = buckets.full(&limit, now) + part;
-            buckets.full_at.insert(limit.bucket(), full);
+            buckets.set(&limit.bucket(), full);
             given += 1;
         }
         assert_eq!(given, count, "{rate}");

@@ -133,14 +133,7 @@ fn what_is_not_known_keeps_the_text_before_it() {
 
 #[test]
 fn operations_on_a_variable_are_not_computed() {
-    for text in [
-        "\"${x:-a}\"",
-        "\"${x#o}\"",
-        "\"${x/o/a}\"",
-        "\"${x^}\"",
-        "\"${x:1}\"",
-        "\"${#x}\"",
-    ] {
+    for text in ["\"${x:-a}\"", "\"${x#o}\"", "\"${x/o/a}\"", "\"${x^}\"", "\"${x:1}\""] {
         assert_eq!(values(text), [unknown("", true)], "{text}");
     }
 }
@@ -157,8 +150,75 @@ fn what_commands_print_is_not_known() {
     assert_eq!(values("$(ls)"), [unknown("", false)]);
     assert_eq!(values("\"$(ls)\""), [unknown("", true)]);
     assert_eq!(values("pre-\"$(ls)\"-post"), [unknown("pre-", true)]);
-    assert_eq!(values("$((1 + 1))"), [unknown("", true)]);
+    assert_eq!(values("$((1 - 1))"), [unknown("", true)]);
     assert_eq!(literals("<(ls)"), ["/dev/stdin"]);
+}
+
+#[test]
+fn what_only_counts_is_a_number_wherever_it_stands_in_a_word() {
+    let number = |before: &str, after: &str| Value::Numbered {
+        before: before.to_owned(),
+        after: after.to_owned(),
+    };
+    let mut counting = state();
+    counting.assign("i", Value::Literal("7".into()));
+    counting.count("n");
+    let value = |text: &str| {
+        let words = words_of(parse(&format!("echo {text}")).expect("a script"));
+        let args = expand(&words[1], &counting, &Around);
+        args.into_iter().map(|arg| arg.value).collect::<Vec<_>>()
+    };
+    for text in [
+        "$n",
+        "\"$n\"",
+        "${n}",
+        "$((n))",
+        "$((n + 1))",
+        "$(($n+1))",
+        "$((i+1))",
+        "${#x}",
+        "\"$#\"",
+        "$?",
+    ] {
+        assert_eq!(value(text), [number("", "")], "{text}");
+    }
+    assert_eq!(value("src/log$n.txt"), [number("src/log", ".txt")]);
+    assert_eq!(value("$n-$n"), [unknown("", true)]);
+    for text in [
+        "$((n - 1))",
+        "$((n * 2))",
+        "$((n + n))",
+        "$((-n))",
+        "$((x + 1))",
+        "$((n + 1000000000))",
+    ] {
+        assert_ne!(value(text), [number("", "")], "{text}");
+    }
+    assert_eq!(value("$i"), [Value::Literal("7".into())]);
+}
+
+#[test]
+fn words_behind_the_code_of_a_shell_are_its_own() {
+    let mut inner = state();
+    inner.positional = Some([literal("sh"), literal("a b"), unknown("c", true)].into());
+    let value = |text: &str| {
+        let words = words_of(parse(&format!("echo {text}")).expect("a script"));
+        let args = expand(&words[1], &inner, &Around);
+        args.into_iter().map(|arg| arg.value).collect::<Vec<_>>()
+    };
+    assert_eq!(value("\"$1\""), [literal("a b")]);
+    assert_eq!(value("\"$@\""), [literal("a b"), unknown("c", true)]);
+    assert_eq!(value("\"$0\""), [literal("sh")]);
+    assert_eq!(value("\"$3\""), [literal("")]);
+    assert_eq!(value("$1"), [unknown("", false)]);
+    assert_eq!(value("$@"), [unknown("", false)]);
+    inner.positional = Some([].into());
+    let words = words_of(parse("echo \"$0\"").expect("a script"));
+    assert_eq!(expand(&words[1], &inner, &Around)[0].value, unknown("", true));
+}
+
+fn literal(text: &str) -> Value {
+    Value::Literal(text.to_owned())
 }
 
 #[test]

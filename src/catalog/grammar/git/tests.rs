@@ -28,7 +28,9 @@ fn does(line: &str, effects: &[&str]) {
         .iter()
         .map(|text| EffectSpec::parse(text).expect("the effect is spelled right"))
         .collect();
-    assert_eq!(reading.effects, expected, "{line}");
+    let told = reading.told.iter().map(|(effect, _)| *effect);
+    let found: Vec<EffectSpec> = reading.effects.iter().copied().chain(told).collect();
+    assert_eq!(found, expected, "{line}");
 }
 
 #[track_caller]

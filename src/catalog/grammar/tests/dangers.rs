@@ -141,16 +141,18 @@ proptest! {
     }
 }
 
-/// Runs a tool on one line of input in a directory of its own; also whether the file `out` is there then.
+/// Runs a tool on one line of input in a directory of its own; also whether the file `out` is there then. A program that
+/// was mixed together may go round for ever, and is then ended.
 fn run(tool: &str, words: &[&str]) -> (Output, bool) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     std::fs::write(directory.path().join("input"), "a out x\n").expect("the input is written");
-    let output = Command::new(tool)
+    let output = Command::new("timeout")
+        .args(["5", tool])
         .args(words)
         .current_dir(directory.path())
         .env("COUNTERSIGN_MARK", "shown")
         .output()
-        .unwrap_or_else(|error| panic!("this test needs {tool}: {error}"));
+        .unwrap_or_else(|error| panic!("this test needs timeout and {tool}: {error}"));
     (output, directory.path().join("out").exists())
 }
 
