@@ -230,6 +230,13 @@ fn hostile() -> Vec<(&'static str, String)> {
             numbered("unknown '", "rm -rf a#;", "'"),
         ),
         ("many programs after an unknown", fill("unknown", " rm", "")),
+        ("many wrappers", fill("", "env ", "ls")),
+        ("many wrappers after an unknown", fill("unknown", " env", " ls")),
+        (
+            "a long text after many evals",
+            numbered(&format!("unknown {}'", "eval ".repeat(30)), "cat a#;", "'"),
+        ),
+        ("many evals of what is refused", fill("", "eval 'coproc (", "")),
         ("many short lists of programs", fill("unknown x;", "a rm cat ls;", "")),
         ("a long here-document", fill("cat <<E\n", "$v `ls`\n", "E\n")),
         (

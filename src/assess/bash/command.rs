@@ -18,7 +18,7 @@ impl Work<'_> {
     pub fn command(&mut self, args: &[Arg], mut gathered: Gathered, state: &mut State, site: Site) {
         state.wrote |= self.aside.wrote;
         state.relinked |= self.aside.relinked;
-        if self.too_deep(site.depth, site.span) {
+        if self.too_deep(site.depth, site.span) || !self.guesses.allow(args) {
             return;
         }
         gathered.around = Around {

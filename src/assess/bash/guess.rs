@@ -12,10 +12,12 @@ use crate::effect::{Action, Effect, EffectSpec, Place, Reach, Step, Tier, Undo};
 use crate::shell::state::State;
 use crate::shell::{self, Arg, Span, Value};
 
-/// At most this many commands are guessed in one call.
-const MAX_GUESSES: usize = 800;
-/// At most this many words are looked at in all of them.
-const MAX_GUESSED_WORDS: usize = 8 * 1024;
+/// So much is guessed in one call, in words; what a guess runs in turn counts too.
+const MAX_GUESSED: usize = 10 * 1024;
+/// What a command costs besides its words.
+const COMMAND: usize = 4;
+/// So many bytes cost as much as a word.
+const BYTES_PER_WORD: usize = 32;
 /// At most this many words of one command are taken for the start of another.
 const MAX_STARTS: usize = 24;
 /// So many words of such a command are looked at; of the first one, as many as of any command.
@@ -24,10 +26,26 @@ const MAX_STRETCH: usize = 512;
 /// How much has been guessed in one call.
 #[derive(Default)]
 pub(super) struct Guesses {
-    commands: usize,
-    words: usize,
+    spent: usize,
+    /// What is read is a guess.
+    running: bool,
     /// The words of a command are taken for commands, whose own words are not.
     among_words: bool,
+}
+
+impl Guesses {
+    /// Whether a command may still be read: it is none of the guesses, or they are not too much.
+    pub(super) fn allow(&mut self, args: &[Arg]) -> bool {
+        let words = args
+            .iter()
+            .map(|arg| 1 + arg.value.literal().map_or(0, str::len) / BYTES_PER_WORD);
+        !self.running || self.spend(COMMAND + words.sum::<usize>())
+    }
+
+    fn spend(&mut self, words: usize) -> bool {
+        self.spent = self.spent.saturating_add(words);
+        self.spent <= MAX_GUESSED
+    }
 }
 
 /// Where guesses come from.
@@ -56,13 +74,10 @@ impl Work<'_> {
         };
         let state = &state.child();
         let names_one = |text: &str| text.rsplit('/').next().is_some_and(catalog::lists);
-        for stretch in inner(&texts, names_one).into_iter().filter(|stretch| stretch.len() > 1) {
-            self.guess(&args[stretch], origin, state);
-        }
-        let code = texts.iter().skip(1).flatten();
-        for text in code.filter(|text| text.contains(char::is_whitespace)) {
-            self.guess_in(text, origin, state);
-        }
+        let mut stretches = inner(&texts, names_one).filter(|stretch| stretch.len() > 1);
+        let mut code = texts.iter().skip(1).flatten();
+        let _ = stretches.all(|stretch| self.guess(&args[stretch], origin, state))
+            && code.all(|text| !text.contains(char::is_whitespace) || self.guess_in(text, origin, state));
         self.aside = aside;
         self.guesses.among_words = false;
     }
@@ -109,12 +124,15 @@ impl Work<'_> {
 
     /// Guesses every command that a text may hold; `false` where these are too many.
     fn guess_in(&mut self, text: &str, origin: Origin, state: &State) -> bool {
+        if !self.guesses.spend(text.len() / BYTES_PER_WORD) {
+            return false;
+        }
         let found = shell::scan(text);
         let mut tried = HashSet::new();
         for words in &found {
             let words = &words[..words.len().min(MAX_WORDS)];
             let texts: Vec<Option<&str>> = words.iter().map(|word| Some(word.as_str())).collect();
-            for stretch in inner(&texts, catalog::lists).into_iter().chain([0..words.len()]) {
+            for stretch in inner(&texts, catalog::lists).chain(std::iter::once(0..words.len())) {
                 let words = &words[stretch];
                 if !tried.insert(words) {
                     continue;
@@ -134,11 +152,7 @@ impl Work<'_> {
 
     /// Reads words as a command of their own; `false` where there were too many of them.
     fn guess(&mut self, args: &[Arg], origin: Origin, state: &State) -> bool {
-        self.guesses.commands += 1;
-        self.guesses.words += args.len();
-        if self.guesses.commands > MAX_GUESSES || self.guesses.words > MAX_GUESSED_WORDS {
-            return false;
-        }
+        let left_out = self.left_out;
         let known = (self.steps.len(), self.doubts.len(), self.commands.len());
         let mut gathered = Gathered::default();
         gathered.doubt(origin.why, origin.span);
@@ -147,13 +161,16 @@ impl Work<'_> {
             depth: 1,
             written: false,
         };
+        let outer = std::mem::replace(&mut self.guesses.running, true);
         self.command(args, gathered, &mut state.clone(), site);
+        self.guesses.running = outer;
         if self.steps[known.0..].iter().all(|step| step.tier < origin.least) {
             self.steps.truncate(known.0);
             self.doubts.truncate(known.1);
             self.commands.truncate(known.2);
+            self.left_out = left_out;
         }
-        true
+        self.guesses.spent <= MAX_GUESSED
     }
 
     /// A word of a script that was not understood, the home at its start written out.
@@ -198,13 +215,14 @@ fn said(texts: &[Option<&str>], gathered: &mut Gathered) {
     }
 }
 
-/// The commands that may begin among the words of another one, by the words that name one.
-fn inner(texts: &[Option<&str>], names_one: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
+/// The commands that may begin among the words of another one, by the words that name one; the last and shortest first.
+fn inner(texts: &[Option<&str>], names_one: impl Fn(&str) -> bool) -> impl Iterator<Item = Range<usize>> {
     let begins = |at: &usize| texts[*at].is_some_and(&names_one);
-    let starts = (1..texts.len()).filter(begins).take(MAX_STARTS);
-    let stretch = |(number, at): (usize, usize)| {
+    let starts: Vec<usize> = (1..texts.len()).filter(begins).take(MAX_STARTS).collect();
+    let end = texts.len();
+    let stretch = move |(number, at): (usize, usize)| {
         let most = if number == 0 { MAX_WORDS } else { MAX_STRETCH };
-        at..texts.len().min(at + most)
+        at..end.min(at + most)
     };
-    starts.enumerate().map(stretch).collect()
+    starts.into_iter().enumerate().rev().map(stretch)
 }
