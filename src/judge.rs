@@ -97,7 +97,7 @@ fn tell_losses(judgement: &mut Judgement, facts: &Facts) {
 fn held_back(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<By> {
     let config_dir = std::env::var_os("CLAUDE_CONFIG_DIR");
     let sources = host_rules::Sources::of(facts.home.as_deref(), config_dir.as_deref(), &facts.project);
-    let rules = host_rules::read(&sources);
+    let rules = host_rules::read(&sources, facts);
     let obeyed = |(name, value): &(String, String)| {
         let value = Value::Literal(value.clone());
         (environment::assignment(name, &value) != EnvRisk::Inert).then(|| name.clone())

@@ -18,6 +18,10 @@ pub enum Purpose {
 
 /// The place of an absolute path without `.` and `..` (see [`normalize`]).
 pub fn of(path: &Path, facts: &Facts, purpose: Purpose) -> Place {
+    facts.memory.place(path, purpose, || found(path, facts, purpose))
+}
+
+fn found(path: &Path, facts: &Facts, purpose: Purpose) -> Place {
     let names = names(path);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let insides = in_homes(&names, path, facts);

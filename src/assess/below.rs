@@ -45,7 +45,7 @@ pub fn lost(directory: &Path, work: &mut Work<'_>) -> Lost {
             named: Vec::new(),
         };
     }
-    let states = work.git.tracked(&files, facts);
+    let states = facts.tracked(&files);
     let mut named = Vec::new();
     for (file, state) in files.iter().zip(&states) {
         name(file, *state == Tracked::Unchanged, &mut named, facts);

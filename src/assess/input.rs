@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::bash::Work;
-use super::{glob, paths};
+use super::{glob, names, paths};
 use crate::catalog::{Feed, Inner, Reading, Role, Split, grammar};
+use crate::facts::Facts;
 use crate::facts::git::Discovery;
-use crate::facts::{self, Facts};
 use crate::shell::ast::{Command, Part, Redirect, RedirectKind, Stage, Word};
 use crate::shell::expansion::{expand, expand_single};
 use crate::shell::state::State;
@@ -121,7 +121,7 @@ fn prints(name: &str, stage: &Stage, piped: Option<&Input>, state: &State, work:
     };
     if !assignments.is_empty()
         || state.function(name).is_some()
-        || work.names.renames(name, state, work.facts)
+        || names::renames(name, state, work.facts)
         || !stage.redirects.iter().all(is_elsewhere)
     {
         return Input::Unknown;
@@ -235,23 +235,23 @@ fn listed(words: &[&str], state: &State, work: &Work<'_>) -> Option<Input> {
         }
     }
     let cwd = state.cwd.as_deref().filter(|_| !state.wrote)?;
-    let Discovery::Repository(repository) = facts::git::discover(&work.facts.real(cwd), &mut facts::git::Found::new())
-    else {
+    let Discovery::Repository(repository) = work.facts.repository_at(cwd) else {
         return None;
     };
-    let names = facts::git::Snapshot::of(&repository)?;
     let mut plain = true;
     let mut begins_well = true;
     let is_root = repository.worktree == work.facts.real(cwd);
     let mut listed = Vec::new();
-    names.each_name(|name| {
+    let each = |name: &[u8]| {
         if is_root && listed.len() <= MAX_FED {
             listed.push(String::from_utf8_lossy(name).into_owned());
         }
         plain &= is_plain(&String::from_utf8_lossy(name)) && name.is_ascii();
         // A name that begins with `-`, seen from any directory.
         begins_well &= name[0] != b'-' && !name.windows(2).any(|pair| pair == b"/-");
-    })?;
+    };
+    work.facts
+        .with_snapshot(&repository, |snapshot| snapshot.each_name(each))??;
     let each = vec![one_of(".", listed)];
     let paths = Paths {
         each,

@@ -57,7 +57,7 @@ fn text_of(word: &Word, state: &State, work: &Work<'_>) -> Option<Input> {
         .facts
         .real(&paths::absolute(value.literal()?, state.cwd.as_deref())?);
     let text = work.facts.in_project(&path).then(|| work.facts.text(&path))??;
-    Some(Input::Text(text.into()))
+    Some(Input::Text(text))
 }
 
 /// The variable that `while read -r NAME` reads a line into, and the lines that it may be.

@@ -10,7 +10,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::git::Cache;
 use crate::catalog::grammar::git::{Discards, Extent, discards};
 use crate::effect::{Action, Assessment, Effect, Place, Step, Subject, Undo};
 use crate::facts::git::Tracked;
@@ -108,7 +107,6 @@ pub struct Loss {
 pub fn of(assessment: &Assessment, facts: &Facts, time: Duration) -> Vec<Loss> {
     let mut count = Count {
         facts,
-        git: Cache::default(),
         until: Instant::now() + time,
         files: 0,
         tallies: BTreeMap::new(),
@@ -140,7 +138,6 @@ impl Default for Tally {
 
 struct Count<'a> {
     facts: &'a Facts,
-    git: Cache,
     until: Instant,
     /// How many files were counted.
     files: usize,
@@ -284,7 +281,7 @@ impl Count<'_> {
             .filter(|effect| effect.target.is_empty() == all)
             .filter_map(|effect| Some(effect.subject.paths()?[1]))
             .collect();
-        let tracked = roots.first().and_then(|root| self.git.names(root, self.facts));
+        let tracked = roots.first().and_then(|root| self.facts.listed(root));
         let Some(tracked) = tracked else {
             return self.limit(deed, Bound::Unknown);
         };
@@ -328,7 +325,7 @@ impl Count<'_> {
                 }
                 let paths: Vec<PathBuf> = some.iter().map(|number| files[*number].clone()).collect();
                 let found = match root {
-                    Some(_) => self.git.tracked(&paths, self.facts),
+                    Some(_) => self.facts.tracked(&paths),
                     None => vec![Tracked::Unknown; paths.len()],
                 };
                 for (number, state) in some.iter().zip(found) {

@@ -21,7 +21,6 @@ mod paths;
 mod roles;
 mod secrets;
 mod seen;
-mod unlisted;
 mod web;
 mod words;
 

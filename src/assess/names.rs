@@ -1,7 +1,6 @@
 //! What a command's name means to the person's own shell, before PATH is asked: an alias, a function, or a program that
 //! a file of the project chooses.
 
-use std::cell::OnceCell;
 use std::path::Path;
 
 use super::bash::{Gathered, Site, Work};
@@ -14,30 +13,10 @@ use crate::shell::{self, Arg, Span, Value};
 /// At most this many aliases stand for one another.
 const MAX_ALIASES: usize = 8;
 
-/// The names of the session's shell, read when the first is asked for.
-#[derive(Default)]
-pub struct Names {
-    snapshot: OnceCell<ShellSnapshot>,
-}
-
-impl Names {
-    fn snapshot(&self, facts: &Facts) -> &ShellSnapshot {
-        self.snapshot.get_or_init(|| {
-            let directory = facts.snapshots.as_deref();
-            directory.map(ShellSnapshot::newest).unwrap_or_default()
-        })
-    }
-
-    /// Whether patterns match other names than in a shell without options of the person's.
-    pub fn matches_otherwise(&self, facts: &Facts) -> bool {
-        self.snapshot(facts).matches_otherwise()
-    }
-
-    /// Whether the session's shell means another thing by this name, or may.
-    pub fn renames(&self, name: &str, state: &State, facts: &Facts) -> bool {
-        let snapshot = self.snapshot(facts);
-        !state.is_inner && (snapshot.unreadable || snapshot.alias(name).is_some() || is_function(name, snapshot))
-    }
+/// Whether the session's shell means another thing by this name, or may.
+pub fn renames(name: &str, state: &State, facts: &Facts) -> bool {
+    let snapshot = facts.shell();
+    !state.is_inner && (snapshot.unreadable || snapshot.alias(name).is_some() || is_function(name, snapshot))
 }
 
 /// A command's words as the session's shell reads them: an alias is put in, and a function is a doubt.
@@ -59,8 +38,7 @@ pub fn resolved(
     let mut put_in: Vec<String> = Vec::new();
     while let Some(name) = args.first().and_then(|arg| arg.value.literal()).map(str::to_owned) {
         let span = args[0].span;
-        let facts = work.facts;
-        let snapshot = work.names.snapshot(facts);
+        let snapshot = work.facts.shell();
         if snapshot.unreadable {
             gathered.doubt(
                 "the host's shell snapshot, which may rename any command, cannot be read",
@@ -104,7 +82,7 @@ pub fn resolved(
         };
         let Alias::Text(text) = alias else { break };
         let next = args.get(1).and_then(|arg| arg.value.literal());
-        if text.ends_with([' ', '\t']) && next.is_some_and(|next| work.names.snapshot(facts).alias(next).is_some()) {
+        if text.ends_with([' ', '\t']) && next.is_some_and(|next| snapshot.alias(next).is_some()) {
             gathered.doubt(format!("the alias `{name}` lets an alias follow it"), span);
         }
         let simple = simple.into_iter().map(|text| Arg {

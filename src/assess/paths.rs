@@ -123,7 +123,7 @@ fn undo(action: Action, real: &Path, work: &mut Work<'_>) -> Undo {
         Kind::Missing => Undo::Nothing,
         Kind::Directory if action == Action::Write => Undo::Nothing,
         _ if place::of(real, work.facts, Purpose::Change) == Place::Cache => Undo::Kept,
-        Kind::File if work.git_holds(real) => Undo::Kept,
+        Kind::File if work.facts.git_holds(real) => Undo::Kept,
         Kind::File | Kind::Directory | Kind::Other => Undo::Lost,
     }
 }
@@ -135,8 +135,9 @@ pub fn execute(path: &Path, work: &mut Work<'_>, wrote: bool) -> Effect {
     let in_dependencies = real
         .components()
         .any(|c| matches!(c.as_os_str().to_str(), Some("node_modules" | ".venv" | "venv")));
-    let vouched =
-        work.facts.in_project(&real) && !wrote && (place == Place::Cache || in_dependencies || work.git_holds(&real));
+    let vouched = work.facts.in_project(&real)
+        && !wrote
+        && (place == Place::Cache || in_dependencies || work.facts.git_holds(&real));
     let spec = if vouched {
         EffectSpec {
             action: Action::Execute,

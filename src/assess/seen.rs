@@ -10,7 +10,6 @@ use std::rc::Rc;
 use super::bash::Gathered;
 use crate::catalog::environment;
 use crate::effect::{Action, Effect};
-use crate::facts::{Facts, Found};
 use crate::shell::expansion::PatternPart;
 
 /// At most this many different paths are looked at in one call.
@@ -27,7 +26,6 @@ type Glob = (Vec<PatternPart>, Option<PathBuf>);
 pub struct Seen {
     looks: usize,
     globs: RefCell<HashMap<Glob, Matches>>,
-    found: HashMap<String, Found>,
     variables: RefCell<HashMap<String, Named>>,
     effects: HashMap<(Action, PathBuf), Rc<[Effect]>>,
     walks: HashMap<Walk, Rc<Gathered>>,
@@ -73,16 +71,6 @@ impl Seen {
         named
     }
 
-    /// Where a bare name is found.
-    pub fn find(&mut self, name: &str, facts: &Facts) -> Found {
-        if let Some(found) = self.found.get(name) {
-            return found.clone();
-        }
-        let found = facts.find(name);
-        self.found.insert(name.to_owned(), found.clone());
-        found
-    }
-
     /// The effects of an action on a path, if they were worked out before.
     pub fn effects(&self, action: Action, path: &Path) -> Option<Rc<[Effect]>> {
         self.effects.get(&(action, path.to_path_buf())).cloned()
@@ -104,6 +92,11 @@ impl Seen {
     /// Counts the entries that a walk saw.
     pub fn walked(&mut self, entries: usize) {
         self.looks += entries / ENTRIES_PER_LOOK;
+    }
+
+    /// The same, for a second walk through the same call.
+    pub fn counted_anew(self) -> Self {
+        Seen { looks: 0, ..self }
     }
 
     /// Counts one more look at the machine; `false` once there were too many.

@@ -15,7 +15,7 @@ mod tracked;
 mod worktrees;
 
 use std::collections::HashMap;
-use std::fs::{self, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -67,9 +67,15 @@ pub type Found = HashMap<PathBuf, Discovery>;
 ///
 /// Where git would pass over a broken `.git` and look further up, or take the directory itself for a bare repository, the answer is
 /// [`Discovery::Suspicious`]. Environment variables that lead git elsewhere are [`trust`]'s to name.
-pub fn discover(start: &Path, found: &mut Found) -> Discovery {
-    if !found.contains_key(start) && !is_searchable(start) {
-        return Discovery::Suspicious(format!("{} cannot be entered", start.display()));
+pub fn discover(start: &Path, found: &mut Found, can_enter: impl Fn(&Path) -> bool) -> Discovery {
+    if !found.contains_key(start) {
+        let here = match at(start) {
+            Discovery::None if !can_enter(start) => {
+                Discovery::Suspicious(format!("{} cannot be entered", start.display()))
+            }
+            here => here,
+        };
+        found.insert(start.to_path_buf(), here);
     }
     for directory in start.ancestors() {
         let here = found.entry(directory.to_path_buf()).or_insert_with(|| at(directory));
@@ -141,13 +147,14 @@ fn beside(file: &Path, target: &str) -> PathBuf {
 
 fn head_is_valid(git_dir: &Path) -> Result<bool, String> {
     let head = git_dir.join("HEAD");
-    let Ok(metadata) = fs::symlink_metadata(&head) else {
-        return Ok(false);
+    let file = match opened(&head, libc::O_NOFOLLOW) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(false),
+        // It is a link, or cannot be read.
+        Err(_) => return Ok(fs::read_link(&head).is_ok_and(|target| target.starts_with("refs"))),
     };
-    if metadata.is_symlink() {
-        return Ok(fs::read_link(&head).is_ok_and(|target| target.starts_with("refs")));
-    }
-    let text = bounded_text(&head)?.unwrap_or_default();
+    let (bytes, _) = contents(file, &head, MAX_TEXT)?;
+    let text = String::from_utf8_lossy(&bytes);
     if let Some(name) = text.strip_prefix("ref:") {
         return Ok(name.trim_start().starts_with("refs/"));
     }
@@ -166,16 +173,29 @@ fn bounded_text(path: &Path) -> Result<Option<String>, String> {
 }
 
 /// The bytes of a regular file and what the system says of it; `None` if there is none.
-fn bounded(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Metadata)>, String> {
-    let unreadable = || format!("{} cannot be read", path.display());
-    // Opening a pipe would wait for a writer.
-    let file = match OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
-        Ok(file) => file,
+pub(super) fn bounded(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Metadata)>, String> {
+    match opened(path, 0) {
+        Ok(file) => contents(file, path, limit).map(Some),
         // A link that leads nowhere is nothing to git either.
-        Err(error) if is_absent(&error) => return Ok(None),
-        Err(_) => return Err(unreadable()),
-    };
-    let metadata = file.metadata().map_err(|_| unreadable())?;
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(_) => Err(unreadable(path)),
+    }
+}
+
+fn unreadable(path: &Path) -> String {
+    format!("{} cannot be read", path.display())
+}
+
+fn opened(path: &Path, flags: i32) -> std::io::Result<File> {
+    // Opening a pipe would wait for a writer.
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | flags)
+        .open(path)
+}
+
+fn contents(file: File, path: &Path, limit: u64) -> Result<(Vec<u8>, Metadata), String> {
+    let metadata = file.metadata().map_err(|_| unreadable(path))?;
     if !metadata.is_file() {
         return Err(format!("{} is not a file", path.display()));
     }
@@ -183,11 +203,11 @@ fn bounded(path: &Path, limit: u64) -> Result<Option<(Vec<u8>, Metadata)>, Strin
         return Err(format!("{} is too long", path.display()));
     }
     let mut bytes = Vec::with_capacity(metadata.len() as usize);
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(|_| unreadable())?;
-    if bytes.len() as u64 > limit {
-        return Err(format!("{} is too long", path.display()));
-    }
-    Ok(Some((bytes, metadata)))
+    // No further than that length, or the end of the file would be asked for once more.
+    file.take(metadata.len())
+        .read_to_end(&mut bytes)
+        .map_err(|_| unreadable(path))?;
+    Ok((bytes, metadata))
 }
 
 /// What surrounds a git process besides the repository.

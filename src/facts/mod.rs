@@ -3,24 +3,28 @@
 //! Only `assess` and `place` ask. An answer that cannot be had is the careful one.
 
 pub mod git;
+mod memory;
+mod repositories;
 mod roots;
 pub mod snapshot;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
+use memory::{Answer, Memory, once};
 use roots::Roots;
+use snapshot::ShellSnapshot;
 
-/// At most this many names of one directory are matched against a pattern.
+/// At most this many names of one directory are looked at.
 const MAX_NAMES: usize = 4096;
 /// At most this many entries of a tree are looked at.
-const MAX_TREE: usize = 4096;
+const MAX_TREE: usize = MAX_NAMES;
 /// At most this many links that lead to nothing are followed one after another, as many as the kernel follows.
 const MAX_LINKS: usize = 40;
 
@@ -33,6 +37,8 @@ const MAX_DATABASE: u64 = 1024 * 1024;
 pub const MANAGED: &str = "/Library/Application Support/ClaudeCode";
 #[cfg(not(target_os = "macos"))]
 pub const MANAGED: &str = "/etc/claude-code";
+/// The longest file of the host's settings that is read, in bytes.
+pub const MAX_SETTINGS: u64 = 4 * 1024 * 1024;
 /// A file up to this size, in bytes, is read as text.
 const MAX_TEXT: u64 = 64 * 1024;
 
@@ -59,8 +65,8 @@ pub struct Facts {
     pub roots: Roots,
     /// The host name, once somebody has asked for it.
     pub machine: OnceCell<String>,
-    /// Names that were looked at and are no links: nothing changes while a call is judged.
-    pub plain: RefCell<HashSet<PathBuf>>,
+    /// What was asked of the file system.
+    pub memory: Memory,
 }
 
 /// What a path is.
@@ -113,7 +119,7 @@ impl Facts {
             .map(PathBuf::from)
             .filter(|home| home.is_absolute());
         let path = std::env::var_os("PATH")
-            .map(|path| std::env::split_paths(&path).collect())
+            .map(|path| each_once(std::env::split_paths(&path)))
             .unwrap_or_default();
         let environment = std::env::vars_os()
             .filter_map(|(name, _)| name.into_string().ok())
@@ -145,7 +151,7 @@ impl Facts {
             snapshots,
             roots: Roots::default(),
             machine: OnceCell::new(),
-            plain: RefCell::default(),
+            memory: Memory::default(),
         };
         let named = std::env::var_os("CLAUDE_PROJECT_DIR")
             .map(PathBuf::from)
@@ -192,35 +198,40 @@ impl Facts {
 
     /// Whether something has this name, a link that leads to nothing included.
     pub fn exists(&self, path: &Path) -> bool {
-        fs::symlink_metadata(path).is_ok()
+        matches!(self.memory.itself(path), Answer::Is { .. } | Answer::Link(_))
     }
 
     /// What a path is, symbolic links followed.
     pub fn kind(&self, path: &Path) -> Kind {
-        match fs::metadata(path) {
-            Ok(meta) if meta.is_file() => Kind::File,
-            Ok(meta) if meta.is_dir() => Kind::Directory,
-            Ok(_) => Kind::Other,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.exists(path) => Kind::Missing,
-            Err(_) => Kind::Other,
+        match self.memory.behind(path) {
+            Answer::Is { kind, .. } if kind.is_file() => Kind::File,
+            Answer::Is { kind, .. } if kind.is_dir() => Kind::Directory,
+            Answer::Missing if !self.exists(path) => Kind::Missing,
+            Answer::Is { .. } | Answer::Link(_) | Answer::Missing | Answer::Failed => Kind::Other,
         }
     }
 
     /// Whether this is a symbolic link, whatever it leads to.
     pub fn is_link(&self, path: &Path) -> bool {
-        fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
+        matches!(self.memory.itself(path), Answer::Link(_))
     }
 
     /// Whether a shell may make this directory its own.
     pub fn can_enter(&self, dir: &Path) -> bool {
         // Finding `.` in it needs the same right.
-        fs::metadata(dir.join(".")).is_ok()
+        matches!(self.memory.behind(&dir.join(".")), Answer::Is { .. })
     }
 
     /// The text of a small file; `None` where there is none, or it is none.
-    pub fn text(&self, path: &Path) -> Option<String> {
-        let small = fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_TEXT);
-        small.then(|| fs::read_to_string(path).ok()).flatten()
+    pub fn text(&self, path: &Path) -> Option<Rc<str>> {
+        once(&self.memory.texts, path.as_os_str(), || {
+            match self.memory.behind(path) {
+                Answer::Is { kind, length, .. } if kind.is_file() && length <= MAX_TEXT => {
+                    fs::read_to_string(path).ok().map(Rc::from)
+                }
+                Answer::Is { .. } | Answer::Link(_) | Answer::Missing | Answer::Failed => None,
+            }
+        })
     }
 
     /// Whether a configuration of git holds a URL with a password or a token before its host.
@@ -240,9 +251,10 @@ impl Facts {
 
     /// Whether everybody may read it; a path that is not there hides nothing.
     pub fn world_readable(&self, path: &Path) -> bool {
-        match fs::metadata(path) {
-            Ok(meta) => meta.permissions().mode() & 0o004 != 0,
-            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        match self.memory.behind(path) {
+            Answer::Is { mode, .. } => mode & 0o004 != 0,
+            Answer::Missing => true,
+            Answer::Link(_) | Answer::Failed => false,
         }
     }
 
@@ -251,6 +263,10 @@ impl Facts {
     /// The links of `/proc/PID` lead where that process stands, and `/proc/self` is another one for the command: their names
     /// stay as they are.
     pub fn real(&self, path: &Path) -> PathBuf {
+        once(&self.memory.reals, path.as_os_str(), || self.followed(path))
+    }
+
+    fn followed(&self, path: &Path) -> PathBuf {
         if path.as_os_str().len() > MAX_PATH {
             return crate::place::normalize(path);
         }
@@ -271,12 +287,12 @@ impl Facts {
                 continue;
             }
             real.push(name);
-            if !is_there || self.plain.borrow().contains(&real) {
+            if !is_there {
                 continue;
             }
-            match fs::read_link(&real) {
-                Ok(_) if links == 0 || is_of_process(&real) => is_there = false,
-                Ok(target) => {
+            match self.memory.itself(&real) {
+                Answer::Link(_) if links == 0 || is_of_process(&real) => is_there = false,
+                Answer::Link(target) => {
                     links -= 1;
                     real.pop();
                     if target.is_absolute() {
@@ -284,11 +300,8 @@ impl Facts {
                     }
                     left.extend(reversed(&target));
                 }
-                // It is there, and no link.
-                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                    self.plain.borrow_mut().insert(real.clone());
-                }
-                Err(_) => is_there = false,
+                Answer::Is { .. } => {}
+                Answer::Missing | Answer::Failed => is_there = false,
             }
         }
         real
@@ -296,13 +309,17 @@ impl Facts {
 
     /// Where a bare name is found.
     pub fn find(&self, name: &str) -> Found {
+        once(&self.memory.programs, name, || self.sought(name))
+    }
+
+    fn sought(&self, name: &str) -> Found {
         for dir in &self.path {
             if !dir.is_absolute() {
                 return Found::Relative;
             }
             let path = dir.join(name);
-            let runs = fs::metadata(&path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
-            if runs {
+            if matches!(self.memory.behind(&path), Answer::Is { kind, mode, .. } if kind.is_file() && mode & 0o111 != 0)
+            {
                 let real = self.real(&path);
                 return Found::File { path, real };
             }
@@ -310,17 +327,37 @@ impl Facts {
         Found::Nowhere
     }
 
+    /// The text of a file of the host's settings, `None` where there is none; or why it cannot be had.
+    pub fn settings(&self, file: &Path) -> Result<Option<Rc<str>>, Rc<str>> {
+        once(&self.memory.settings, file.as_os_str(), || {
+            let Some((bytes, _)) = git::bounded(file, MAX_SETTINGS)? else {
+                return Ok(None);
+            };
+            match String::from_utf8(bytes) {
+                Ok(text) => Ok(Some(text.trim_start_matches('\u{feff}').trim().into())),
+                Err(error) => Err(format!("{}: {error}", file.display()).into()),
+            }
+        })
+    }
+
+    /// The names of the session's shell.
+    pub fn shell(&self) -> &ShellSnapshot {
+        let newest = || self.snapshots.as_deref().map(ShellSnapshot::newest).unwrap_or_default();
+        self.memory.shell.get_or_init(newest)
+    }
+
+    /// Forgets what the file system has said: it may be otherwise for another call.
+    pub fn forget(&mut self) {
+        self.memory = Memory::default();
+    }
+
     /// The names in a directory, sorted; `None` where it cannot be read or has too many.
     pub fn list(&self, dir: &Path) -> Option<Vec<OsString>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(dir).ok()? {
-            names.push(entry.ok()?.file_name());
-            if names.len() > MAX_NAMES {
-                return None;
-            }
-        }
+        let entries = self.memory.entries(dir)?;
+        let names = entries.iter().map(|entry| Some(entry.as_ref()?.0.clone()));
+        let mut names: Vec<OsString> = names.collect::<Option<_>>()?;
         names.sort();
-        Some(names)
+        (names.len() <= MAX_NAMES).then_some(names)
     }
 
     /// What is below a directory, breadth first; `skip` says which directories are not entered.
@@ -329,20 +366,23 @@ impl Facts {
         let mut seen = 0;
         let mut queue = std::collections::VecDeque::from([dir.to_path_buf()]);
         while let Some(next) = queue.pop_front() {
-            let Ok(entries) = fs::read_dir(&next) else { continue };
-            for entry in entries {
+            let Some(entries) = self.memory.entries(&next) else {
+                continue;
+            };
+            for entry in entries.iter() {
                 seen += 1;
-                let Ok(entry) = entry else { continue };
+                let Some((name, kind)) = entry else { continue };
                 if seen > MAX_TREE {
                     tree.cut = true;
                     return tree;
                 }
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() && skip(&entry.path()) => tree.skipped.push(entry.path()),
-                    Ok(kind) if kind.is_dir() => queue.push_back(entry.path()),
-                    Ok(kind) if kind.is_symlink() => tree.links.push(entry.path()),
-                    Ok(_) => tree.files.push(entry.path()),
-                    Err(_) => tree.cut = true,
+                let path = next.join(name);
+                match kind {
+                    Some(kind) if kind.is_dir() && skip(&path) => tree.skipped.push(path),
+                    Some(kind) if kind.is_dir() => queue.push_back(path),
+                    Some(kind) if kind.is_symlink() => tree.links.push(path),
+                    Some(_) => tree.files.push(path),
+                    None => tree.cut = true,
                 }
             }
         }
@@ -350,13 +390,24 @@ impl Facts {
     }
 }
 
+/// Each of these directories where it first comes.
+fn each_once(dirs: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut once = Vec::new();
+    for dir in dirs {
+        if !once.contains(&dir) {
+            once.push(dir);
+        }
+    }
+    once
+}
+
 /// The home directory of this process's user in `/etc/passwd`. A person whom only a directory service knows has none
 /// there; macOS is so, and all its homes are in `/Users`.
 fn home_in_database() -> Option<PathBuf> {
     let file = fs::File::open("/etc/passwd").ok()?;
     let length = file.metadata().ok()?.len().min(MAX_DATABASE);
-    let mut text = Vec::with_capacity(length as usize + 1);
-    file.take(MAX_DATABASE).read_to_end(&mut text).ok()?;
+    let mut text = Vec::with_capacity(length as usize);
+    file.take(length).read_to_end(&mut text).ok()?;
     home_of(crate::own_files::own_uid(), &text)
 }
 

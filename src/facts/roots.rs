@@ -2,16 +2,11 @@
 //! the person added in the host's settings. Looked up when first asked for.
 
 use std::cell::OnceCell;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::{Facts, git};
-
-/// The longest settings file that is read, in bytes.
-const MAX_SETTINGS: u64 = 4 * 1024 * 1024;
 
 /// The further roots, once they were looked up.
 #[derive(Debug, Default)]
@@ -61,7 +56,7 @@ impl Facts {
         if self.project.is_empty() {
             return Vec::new();
         }
-        let named = self.settings.iter().filter_map(|file| added_in(file)).flatten();
+        let named = self.settings.iter().filter_map(|file| added_in(file, self)).flatten();
         let roots = named.filter_map(|dir| match dir.strip_prefix("~") {
             Ok(inside) => Some(self.home.as_ref()?.join(inside)),
             Err(_) => dir.is_absolute().then_some(dir),
@@ -89,12 +84,7 @@ fn nearest<'a>(roots: impl Iterator<Item = &'a PathBuf>, path: &Path) -> Option<
 }
 
 /// The directories that a settings file adds; `None` where it cannot be read.
-fn added_in(file: &Path) -> Option<Vec<PathBuf>> {
-    let mut text = String::new();
-    let file = File::open(file)
-        .ok()
-        .filter(|f| f.metadata().is_ok_and(|m| m.is_file()))?;
-    file.take(MAX_SETTINGS).read_to_string(&mut text).ok()?;
-    let settings: Settings = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+fn added_in(file: &Path, facts: &Facts) -> Option<Vec<PathBuf>> {
+    let settings: Settings = serde_json::from_str(&facts.settings(file).ok()??).ok()?;
     settings.permissions?.additional_directories
 }

@@ -1,4 +1,4 @@
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
 
@@ -233,4 +233,30 @@ fn a_home_that_the_variable_hides_is_no_project_either() {
         facts.set_project(Path::new(root));
         assert_eq!(facts.project, Vec::<PathBuf>::new(), "{root}");
     }
+}
+
+#[test]
+fn what_was_asked_is_not_asked_again_until_it_is_forgotten() {
+    let dir = dir();
+    let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+    let mut facts = Facts::default();
+    let kinds = |facts: &Facts| [facts.kind(&file), facts.kind(&link)];
+    let before = [Kind::Missing, Kind::Missing];
+    assert_eq!(kinds(&facts), before);
+    fs::write(&file, "text").expect("a file");
+    symlink(&file, &link).expect("a link");
+    assert_eq!((kinds(&facts), facts.exists(&link)), (before, false));
+    facts.forget();
+    assert_eq!((kinds(&facts), facts.is_link(&link)), ([Kind::File; 2], true));
+    assert_eq!(facts.text(&link).as_deref(), Some("text"));
+}
+
+#[test]
+fn a_path_with_a_dot_at_its_end_is_another_question() {
+    let dir = dir();
+    let file = dir.path().join("file");
+    fs::write(&file, "").expect("a file");
+    let facts = Facts::default();
+    assert_eq!(facts.kind(&file), Kind::File);
+    assert!(!facts.can_enter(&file) && facts.can_enter(dir.path()));
 }

@@ -247,11 +247,11 @@ fn ordinary_files_of_the_project_are_just_that() {
 #[test]
 fn a_directory_is_made_again_only_with_its_manifest_beside_it() {
     let root = tempfile::tempdir().expect("a directory");
-    let facts = Facts {
+    let facts = || Facts {
         project: vec![root.path().into()],
         ..Facts::default()
     };
-    let place = |path: &str| of(&root.path().join(path), &facts, Change);
+    let place = |path: &str| of(&root.path().join(path), &facts(), Change);
     assert_eq!(place("target/debug/x"), Project);
     std::fs::write(root.path().join("Cargo.toml"), "").expect("a file");
     assert_eq!(place("target"), Cache);

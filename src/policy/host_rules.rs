@@ -8,17 +8,14 @@
 //! a server.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::facts::MANAGED;
+use crate::facts::{Facts, MANAGED};
 use crate::own_files::is_absent;
-
-/// The longest settings file that is read, in bytes.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Where the host's settings are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +89,7 @@ struct Permissions {
 }
 
 /// Reads the ask rules of all sources. A file that is not there, or is blank, has none.
-pub fn read(sources: &Sources) -> AskRules {
+pub fn read(sources: &Sources, facts: &Facts) -> AskRules {
     let mut known = AskRules::default();
     let of_person = match sources.of_person() {
         Ok(files) => files,
@@ -102,10 +99,10 @@ pub fn read(sources: &Sources) -> AskRules {
         }
     };
     for file in of_person {
-        known.read(&file);
+        known.read(&file, facts);
     }
     for file in sources.of_project() {
-        let variables = known.read(&file).into_iter();
+        let variables = known.read(&file, facts).into_iter();
         known.project_variables.extend(variables.map(|(name, value)| {
             let text = value.as_str().map(str::to_owned);
             (name, text.unwrap_or_else(|| value.to_string()))
@@ -116,8 +113,8 @@ pub fn read(sources: &Sources) -> AskRules {
 
 impl AskRules {
     /// Takes a file's rules, and gives its variables.
-    fn read(&mut self, file: &Path) -> serde_json::Map<String, serde_json::Value> {
-        match read_file(file) {
+    fn read(&mut self, file: &Path, facts: &Facts) -> serde_json::Map<String, serde_json::Value> {
+        match settings(file, facts) {
             Ok(settings) => {
                 let permissions = settings.permissions;
                 self.rules
@@ -125,34 +122,18 @@ impl AskRules {
                 settings.env.unwrap_or_default()
             }
             Err(why) => {
-                self.unknown = Some(format!("{}: {why}", file.display()));
+                self.unknown = Some(why);
                 serde_json::Map::new()
             }
         }
     }
 }
 
-fn read_file(path: &Path) -> Result<Settings, String> {
-    // Opening a pipe would wait for a writer.
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err("it is not a file".into()),
-        Err(error) if is_absent(&error) => return Ok(Settings::default()),
-        Err(error) => return Err(error.to_string()),
+fn settings(file: &Path, facts: &Facts) -> Result<Settings, String> {
+    match facts.settings(file).map_err(|why| why.to_string())?.as_deref() {
+        None | Some("") => Ok(Settings::default()),
+        Some(text) => serde_json::from_str(text).map_err(|error| format!("{}: {error}", file.display())),
     }
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    file.take(MAX_BYTES + 1)
-        .read_to_string(&mut text)
-        .map_err(|error| error.to_string())?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(format!("longer than {MAX_BYTES} bytes"));
-    }
-    let text = text.trim_start_matches('\u{feff}').trim();
-    if text.is_empty() {
-        return Ok(Settings::default());
-    }
-    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
 /// A simple command.
@@ -316,6 +297,7 @@ fn names_tool(name: &str, tool: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::MAX_SETTINGS;
 
     fn rules(rules: &[&str]) -> AskRules {
         AskRules {
@@ -528,7 +510,7 @@ mod tests {
 
         fn asks(&self) -> Option<String> {
             may_match(
-                &read(&self.sources()),
+                &read(&self.sources(), &Facts::default()),
                 "Bash",
                 Some("git push x"),
                 &[whole("git push x")],
@@ -591,13 +573,13 @@ mod tests {
             let reason = Host::new().file("home/.claude/settings.json", text).asks().expect(text);
             assert!(reason.contains("home/.claude/settings.json"), "{reason}");
         }
-        let long = " ".repeat(MAX_BYTES as usize) + "{}";
+        let long = " ".repeat(MAX_SETTINGS as usize) + "{}";
         assert!(
             Host::new()
                 .file("project/.claude/settings.json", &long)
                 .asks()
                 .expect("long")
-                .contains("longer")
+                .contains("too long")
         );
         let host = Host::new().file("home/.claude/settings.json/inside", "");
         assert!(host.asks().is_some(), "a directory in its place");

@@ -373,6 +373,9 @@ fn huge_scripts_are_judged_in_a_moment() {
         format!("echo {}", "{a,b}".repeat(5000)),
         format!("ls {}", "* ".repeat(5000)),
         "rg x docs; ".repeat(2000),
+        format!("unknown {}rm x", "env ".repeat(5000)),
+        format!("unknown {}'{}'", "eval ".repeat(30), "cat a; ".repeat(8000)),
+        "eval 'coproc (".repeat(4000),
     ];
     for script in &scripts {
         let started = std::time::Instant::now();

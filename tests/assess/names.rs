@@ -164,7 +164,10 @@ fn a_toolchain_file_that_names_a_directory_decides_what_cargo_is() {
         std::fs::set_permissions(tools.join(name), std::fs::Permissions::from_mode(0o755)).expect("permissions");
     }
     facts.path.insert(0, tools);
-    let found = |command: &str| bash::assess(command, Some(&machine.project()), &facts);
+    let mut found = |command: &str| {
+        facts.forget();
+        bash::assess(command, Some(&machine.project()), &facts)
+    };
     assert!(found("cargo --version").proven());
     for file in ["rust-toolchain.toml", "rust-toolchain"] {
         machine.write(file, "[toolchain]\npath = \"./evil\"\n");

@@ -158,8 +158,10 @@ fn what_a_project_calls_the_persons_configuration_is_not_theirs() {
     };
     assert!(!status(&facts).proven());
     facts.home = Some(machine.home());
+    facts.forget();
     assert!(status(&facts).proven());
     facts.xdg_config_home = Some(machine.project().join("docs"));
+    facts.forget();
     assert!(!status(&facts).proven());
 }
 

@@ -65,3 +65,14 @@ fn words_of_a_command_that_is_not_known_never_lower_it_and_rarely_raise_it() {
     // A command that is known keeps its words.
     assert_eq!(judged(&machine, "echo rm -rf ~").tier, Tier::Safe);
 }
+
+#[test]
+fn a_danger_at_the_end_of_many_words_is_named() {
+    let machine = Machine::new();
+    for words in [10, 600, 3000] {
+        let words = " a".repeat(words);
+        for command in [format!("rtk rm -rf{words} ~"), format!("coproc rm -rf{words} ~")] {
+            assert_eq!(judged(&machine, &command).tier, Tier::Critical, "{}", &command[..20]);
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use std::rc::Rc;
 
 use super::objects::{Format, Name, Store};
-use super::{Repository, bounded, bounded_text};
+use super::{MAX_TEXT, Repository, bounded, bounded_text, contents, opened};
 
 /// The longest list of packed refs that is read, in bytes.
 const MAX_PACKED_REFS: u64 = 64 * 1024 * 1024;
@@ -114,9 +114,9 @@ fn as_in_the_index(mode: u32) -> u32 {
 /// The commit that HEAD names; `Some(None)` before the first commit, `None` where it cannot be told.
 fn commit(repository: &Repository, format: Format) -> Option<Option<Name>> {
     let head = repository.git_dir.join("HEAD");
-    let mut text = match fs::read_link(&head) {
-        Ok(target) => format!("ref: {}", target.to_str()?),
-        Err(_) => bounded_text(&head).ok()??,
+    let mut text = match opened(&head, libc::O_NOFOLLOW) {
+        Ok(file) => String::from_utf8_lossy(&contents(file, &head, MAX_TEXT).ok()?.0).into_owned(),
+        Err(_) => format!("ref: {}", fs::read_link(&head).ok()?.to_str()?),
     };
     for _ in 0..MAX_SYMBOLIC {
         let Some(name) = text.strip_prefix("ref:") else {

@@ -17,7 +17,7 @@ use super::*;
 /// What git would find from here, asked for the first time.
 fn discover(start: &Path) -> Discovery {
     let real = fs::canonicalize(start).unwrap_or_else(|_| start.to_path_buf());
-    super::discover(&real, &mut Found::new())
+    super::discover(&real, &mut Found::new(), super::is_searchable)
 }
 
 mod objects;

@@ -61,7 +61,8 @@ impl Snapshot {
     /// Stricter than git: where a filter stands between a file and its content, line ends included, a file counts as
     /// changed if that made it longer or shorter, or if its times do not tell.
     pub fn files(&mut self, paths: &[PathBuf]) -> Vec<Tracked> {
-        let names: Vec<Option<Vec<u8>>> = paths.iter().map(|path| self.relative(path)).collect();
+        let mut directories = HashMap::new();
+        let names: Vec<Option<Vec<u8>>> = paths.iter().map(|path| self.relative(path, &mut directories)).collect();
         let mut staged: HashMap<&[u8], Option<index::Entry>> = names.iter().flatten().map(|n| (&n[..], None)).collect();
         if let Some((index, _)) = &self.index {
             let scanned = index::scan(index, self.format.length(), |name, entry| {
@@ -97,9 +98,13 @@ impl Snapshot {
         (is_sound && scanned.is_ok()).then_some(())
     }
 
-    /// The path below the working tree, as git writes it.
-    fn relative(&self, path: &Path) -> Option<Vec<u8>> {
-        let path = fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?);
+    /// The path below the working tree, as git writes it; where its directory really is may be known from another path.
+    fn relative<'p>(&self, path: &'p Path, directories: &mut HashMap<&'p Path, Option<PathBuf>>) -> Option<Vec<u8>> {
+        let directory = path.parent()?;
+        let real = directories
+            .entry(directory)
+            .or_insert_with(|| fs::canonicalize(directory).ok());
+        let path = real.as_ref()?.join(path.file_name()?);
         let relative = path.strip_prefix(&self.worktree).ok()?;
         let plain = relative.components().all(|c| matches!(c, Component::Normal(_)));
         plain.then(|| relative.as_os_str().as_bytes().to_vec())

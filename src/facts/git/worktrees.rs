@@ -1,6 +1,7 @@
 //! The other working trees of a repository, as `git worktree list` knows them.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{Discovery, at, beside, bounded_text};
@@ -12,9 +13,9 @@ const MAX_WORKTREES: usize = 64;
 /// its real path. Only one that the repository names and that names the repository back: neither side alone can add one.
 pub fn others(root: &Path) -> Vec<PathBuf> {
     let dot_git = root.join(".git");
-    // Most repositories have none, and that costs one look.
+    // Most repositories have none, and that costs one look. A linked one has a file in the place of the directory.
     let linked = fs::read_dir(dot_git.join("worktrees"));
-    if linked.is_err() && dot_git.is_dir() {
+    if linked.is_err_and(|error| error.kind() != ErrorKind::NotADirectory) {
         return Vec::new();
     }
     let Ok(Discovery::Repository(own)) = fs::canonicalize(root).map(|root| at(&root)) else {

@@ -1,0 +1,132 @@
+//! A simple command as it is written: its words and its assignments become values.
+
+use super::{Gathered, MAX_WORDS, Site, Work};
+use crate::assess::names;
+use crate::catalog;
+use crate::catalog::environment::EnvRisk;
+use crate::shell::ast::{AssignedValue, Assignment, Word};
+use crate::shell::expansion::{counts, expand, expand_single};
+use crate::shell::state::State;
+use crate::shell::{Span, Value};
+
+impl Work<'_> {
+    pub(super) fn simple(
+        &mut self,
+        assignments: &[Assignment],
+        words: &[Word],
+        mut gathered: Gathered,
+        state: &mut State,
+        depth: usize,
+        span: Span,
+    ) {
+        for word in words {
+            self.substitutions(word, state, depth, &mut gathered);
+            check_spelling(word, &mut gathered);
+        }
+        let mut args = Vec::new();
+        let mut listed = Vec::new();
+        for word in words {
+            let expanded = expand(word, state, self);
+            listed.extend(expanded.iter().map(|arg| arg.value.literal().map(str::to_owned)));
+            args.extend(expanded);
+            if args.len() > MAX_WORDS {
+                gathered.doubt("the command has more words than are looked at", span);
+                break;
+            }
+        }
+        let reads = args.first().is_some_and(|arg| arg.value.literal() == Some("read"));
+        for assignment in assignments {
+            // `IFS= read` says only how that one line is split, and what is read is not known anyway.
+            if reads && assignment.name == "IFS" && matches!(assignment.value, AssignedValue::Scalar(_)) {
+                if let AssignedValue::Scalar(word) = &assignment.value {
+                    self.substitutions(word, state, depth, &mut gathered);
+                }
+                continue;
+            }
+            self.assignment(assignment, words.is_empty(), state, depth, &mut gathered);
+        }
+        if args.is_empty() {
+            if !words.is_empty() {
+                gathered.doubt("the command's name is not known", span);
+            }
+            if !(gathered.effects.is_empty() && gathered.doubts.is_empty()) {
+                self.push("(assignment)", &[], gathered, span);
+            }
+            return;
+        }
+        self.commands.push(listed);
+        let site = Site {
+            span,
+            depth,
+            written: true,
+        };
+        let args = names::resolved(words, args, state, site, self, &mut gathered);
+        self.command(&args, gathered, state, site);
+    }
+
+    fn assignment(
+        &mut self,
+        assignment: &Assignment,
+        lasting: bool,
+        state: &mut State,
+        depth: usize,
+        gathered: &mut Gathered,
+    ) {
+        let value = match &assignment.value {
+            AssignedValue::Scalar(word) => {
+                self.substitutions(word, state, depth, gathered);
+                check_spelling(word, gathered);
+                expand_single(word, state, self)
+            }
+            AssignedValue::Array(words) => {
+                for word in words {
+                    self.substitutions(word, state, depth, gathered);
+                }
+                Value::UNKNOWN
+            }
+        };
+        let value = if assignment.append { Value::UNKNOWN } else { value };
+        if lasting {
+            self.check_assignment(&assignment.name, &value, state, assignment.span, gathered);
+            match &assignment.value {
+                AssignedValue::Scalar(word) if !assignment.append && counts(word, state) => {
+                    state.count(&assignment.name);
+                }
+                AssignedValue::Scalar(_) | AssignedValue::Array(_) => state.assign(&assignment.name, value),
+            }
+        } else {
+            self.check_environment(&assignment.name, &value, assignment.span, gathered);
+            // A builtin, a function or an inner shell sees it, and it may stay.
+            state.forget(&assignment.name);
+        }
+    }
+
+    /// A variable set for a program that runs: inert, or a doubt.
+    pub fn check_environment(&self, name: &str, value: &Value, span: Span, gathered: &mut Gathered) {
+        match catalog::environment::assignment(name, value) {
+            EnvRisk::Inert => {}
+            EnvRisk::Hazard(why) => {
+                gathered.doubt(format!("`{name}` {why}"), span);
+                gathered.unvouched(name);
+            }
+            EnvRisk::Unknown => gathered.doubt(format!("what `{name}` changes is not known"), span),
+        }
+    }
+
+    /// A shell variable set for later: it matters if it is, or becomes, part of the environment or of the shell itself.
+    pub fn check_assignment(&self, name: &str, value: &Value, state: &State, span: Span, gathered: &mut Gathered) {
+        let special = catalog::environment::obeyed_by_shell(name);
+        if special || self.facts.environment.contains(name) || state.exported.contains(name) {
+            self.check_environment(name, value, span, gathered);
+        } else if let EnvRisk::Hazard(why) = catalog::environment::assignment(name, value) {
+            gathered.doubt(format!("`{name}` {why}"), span);
+            gathered.unvouched(name);
+        }
+    }
+}
+
+fn check_spelling(word: &Word, gathered: &mut Gathered) {
+    if word.is_disguised() {
+        gathered.doubt("a word is quoted in pieces, as if to hide what it says", word.span);
+    }
+}
