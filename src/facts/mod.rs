@@ -1,6 +1,6 @@
 //! What the machine says: home, project, files, names on PATH. Every question is one bounded look; nothing is changed.
 //!
-//! Only `assess` and `place` ask. An answer that cannot be had is the careful one.
+//! Only `assess`, `place` and `policy` ask. An answer that cannot be had is the careful one.
 
 pub mod git;
 mod memory;
