@@ -19,7 +19,7 @@ const WARM_UP: usize = 5;
 /// one that carries 100 kB; bytes of the binary. How many times `/bin/true` a call may take by the clock is only told:
 /// a clock says as much of the machine's other work as of the call.
 const ORDINARY: u64 = 1_300_000;
-const WALK: u64 = 4_000_000;
+const WALK: u64 = 6_000_000;
 const LONG: u64 = 9_000_000;
 const TIMES: f64 = 1.7;
 const BYTES: u64 = 4 << 20;

@@ -55,7 +55,7 @@ pub enum Settled {
 impl Desk<'_> {
     /// Settles one request, and records how.
     pub fn settle(&self, mut request: Request, withdrawal: &Withdrawal) -> Settled {
-        let begun = Instant::now();
+        let (begun, arrived) = (Instant::now(), SystemTime::now());
         let mut edited = false;
         let mut sought = self.presence.is_none();
         let mut left_open = false;
@@ -85,7 +85,7 @@ impl Desk<'_> {
             }
             if !sought && request.call.cwd.is_none() {
                 sought = true;
-                if let Some(HandedOn { cwd, is_open }) = self.handed_on(&request, withdrawal) {
+                if let Some(HandedOn { cwd, is_open }) = self.handed_on(&request, arrived, withdrawal) {
                     request.call.cwd = Some(cwd);
                     left_open = is_open;
                     bench.judgement.ruling.give_back();
@@ -193,15 +193,14 @@ impl Desk<'_> {
         }
     }
 
-    /// What the hook of the same host knows of the call, if it says so in time. It was started at the same time, and so
-    /// may have been quicker.
-    fn handed_on(&self, request: &Request, withdrawal: &Withdrawal) -> Option<HandedOn> {
+    /// What the hook of the same host knows of the call, if it says so in time. What was there before the request is of an
+    /// earlier call that was the same.
+    fn handed_on(&self, request: &Request, arrived: SystemTime, withdrawal: &Withdrawal) -> Option<HandedOn> {
         let presence = self.presence?;
         let digest = request.call.digest();
-        let since = SystemTime::now() - HANDING_ON;
         let end = Instant::now() + HANDING_ON;
         loop {
-            if let Some(handed_on) = presence.take(&digest, since) {
+            if let Some(handed_on) = presence.take(&digest, arrived) {
                 return Some(handed_on);
             }
             if Instant::now() >= end || withdrawal.wait(BETWEEN_LOOKS) {

@@ -345,15 +345,25 @@ fn a_directory_that_is_handed_on_is_shown_and_opens_nothing_that_the_hook_left_o
         cwd: cwd.clone(),
         is_open,
     };
-    hook.hand_on(&digest, &handed_on(true)).expect("handed on");
+    // What is there already is of an earlier call.
+    hook.hand_on(&digest, &handed_on(false)).expect("handed on");
     server.ask("1", "touch made");
-    server.pty.shows(&format!("(in {})", cwd.display()));
+    let shown = format!("(in {})", cwd.display());
+    wait_for("the card shows the directory", || {
+        hook.hand_on(&digest, &handed_on(true)).expect("handed on");
+        server.pty.has_shown(&shown)
+    });
     let late = "[countersign:timeout] It needs a person, and nobody answered within 2 s. It is low: changes the permissions of made";
     let denied = format!(r#"{{"behavior":"deny","message":"{late}","reason":"timeout"}}"#);
     assert_eq!(server.line(), result("1", &denied));
-    hook.hand_on(&digest, &handed_on(false)).expect("handed on");
     server.ask("2", "touch made");
-    assert_eq!(server.line(), result("2", ALLOW));
+    let mut line = None;
+    wait_for("an answer", || {
+        hook.hand_on(&digest, &handed_on(false)).expect("handed on");
+        line = server.output.try_recv().ok();
+        line.is_some()
+    });
+    assert_eq!(line, Some(result("2", ALLOW)));
 }
 
 /// What was typed before a question stood answers none.
