@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::answers::{DENIED, deny};
-use crate::api::{Told, ToolUse};
+use crate::api::{HALF_A_PAIR, Told, ToolUse};
 use crate::host::Host;
 use crate::sandbox::Sandbox;
 use crate::session::{Attended, Session, bash, children};
@@ -210,6 +210,33 @@ fn a_turn_begins_in_the_project_on_2_1_207() {
     let session = moved_and_then_asked_in_the_next_turn(Host::V207);
     assert!(!session.told(2).is_error);
     assert!(session.sandbox().project().join("sub/work.txt").exists());
+}
+
+/// Half of a surrogate pair is a text to the host, and none to us.
+#[test]
+fn a_call_that_cannot_be_read_is_denied_as_malformed() {
+    let command = format!("rm -f marker.txt {HALF_A_PAIR}");
+    let session = Session::new(Host::V332, [bash(&command)])
+        .file("marker.txt")
+        .under_run();
+    let run = session.headless();
+    let denied = run.told(0);
+    assert!(
+        denied.is_error && denied.text.starts_with("[countersign:malformed] "),
+        "{}",
+        denied.text
+    );
+    assert!(stands(run.sandbox()));
+}
+
+#[test]
+fn while_all_is_frozen_a_call_is_denied_and_the_turn_ends() {
+    let session = removal().under_run();
+    session.sandbox().countersign(&["freeze"], "");
+    let run = session.headless();
+    assert!(!run.sandbox().api.has_ended(), "the model was asked once more");
+    assert!(stands(run.sandbox()));
+    assert_eq!(recorded(run.sandbox()), [["deny", "frozen", "frozen"]]);
 }
 
 #[test]

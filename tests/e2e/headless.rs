@@ -276,9 +276,8 @@ fn what_nobody_answers_may_end_the_turn() {
 }
 
 /// Half of a surrogate pair is a text to the host, and none to us.
-#[test]
-fn a_call_that_cannot_be_read_is_denied_as_malformed() {
-    let session = Session::new(Host::V332, [bash(&format!("rm -f marker.txt {HALF_A_PAIR}"))]);
+fn a_call_cannot_be_read(host: Host) {
+    let session = Session::new(host, [bash(&format!("rm -f marker.txt {HALF_A_PAIR}"))]);
     let run = session.file("marker.txt").installed(&[]).asking_mcp().headless();
     let denied = run.told(0);
     assert!(
@@ -291,6 +290,66 @@ fn a_call_that_cannot_be_read_is_denied_as_malformed() {
     );
     assert!(stands(run.sandbox()));
     assert_eq!(recorded(run.sandbox()), [line("deny", "malformed", "error")]);
+}
+
+#[test]
+fn a_call_that_cannot_be_read_is_denied_as_malformed_on_2_1_332() {
+    a_call_cannot_be_read(Host::V332);
+}
+
+#[test]
+fn a_call_that_cannot_be_read_is_denied_as_malformed_on_2_1_280() {
+    a_call_cannot_be_read(Host::V280);
+}
+
+#[test]
+fn a_call_that_cannot_be_read_is_denied_as_malformed_on_2_1_207() {
+    a_call_cannot_be_read(Host::V207);
+}
+
+/// Even what only looks is denied, and the turn ends there. No hook is wired, so that this face alone denies.
+fn everything_is_frozen(host: Host) {
+    let session = Session::new(host, [bash(LOOK), bash(REMOVE)])
+        .file("marker.txt")
+        .asking_mcp();
+    session
+        .sandbox()
+        .countersign(&["freeze", "--reason", "the release is out"], "");
+    let run = session.headless();
+    assert!(!run.sandbox().api.has_ended(), "the model was asked once more");
+    assert_eq!(run.status().code(), Some(1));
+    assert!(stands(run.sandbox()));
+    assert_eq!(recorded(run.sandbox()), [line("deny", "frozen", "frozen")]);
+}
+
+#[test]
+fn while_all_is_frozen_a_call_is_denied_and_the_turn_ends_on_2_1_332() {
+    everything_is_frozen(Host::V332);
+}
+
+#[test]
+fn while_all_is_frozen_a_call_is_denied_and_the_turn_ends_on_2_1_280() {
+    everything_is_frozen(Host::V280);
+}
+
+#[test]
+fn while_all_is_frozen_a_call_is_denied_and_the_turn_ends_on_2_1_207() {
+    everything_is_frozen(Host::V207);
+}
+
+/// With a hook wired both deny; whichever is first, nothing runs, and what is thawed runs again.
+#[test]
+fn a_freeze_holds_for_hook_and_prompt_server_until_it_is_thawed() {
+    let frozen = removal(Host::V332);
+    frozen.sandbox().countersign(&["freeze"], "");
+    let run = frozen.headless();
+    assert_eq!(run.status().code(), Some(1));
+    assert!(stands(run.sandbox()));
+    assert!(run.sandbox().record().iter().all(|line| line["reason"] == "frozen"));
+    let thawed = Session::new(Host::V332, [bash(LOOK)]).installed(&[]).asking_mcp();
+    thawed.sandbox().countersign(&["freeze"], "");
+    thawed.sandbox().countersign(&["thaw"], "");
+    assert!(!thawed.headless().told(0).is_error);
 }
 
 #[test]
