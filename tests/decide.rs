@@ -84,3 +84,39 @@ fn an_ask_rule_of_the_directory_that_the_host_was_started_in_holds_below_the_rep
         "allow"
     );
 }
+
+/// An allow from here would silently become a denial, so that is what it is, and says why.
+#[test]
+fn what_only_the_hosts_own_screen_can_answer_is_never_allowed_and_recorded_as_undone() {
+    let home = unattended();
+    for mark in ["requires_user_interaction", "requiresUserInteraction"] {
+        let request = json!({"tool_name": "Bash", "input": {"command": "echo hi"}, mark: true});
+        let output = home.run(&["decide"], request.to_string().as_bytes());
+        let message = "[countersign:undone_by_host] Only the terminal can answer this, and it is not asked here.";
+        let denied = json!({"behavior": "deny", "message": message, "reason": "undone_by_host"});
+        let result: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        assert_eq!(result, denied, "{mark}");
+    }
+    let recorded = home.run(&["log", "--reason", "undone_by_host", "--json"], b"");
+    let recorded = String::from_utf8(recorded.stdout).expect("UTF-8");
+    assert_eq!(recorded.matches(r#""by":"screen""#).count(), 2, "{recorded}");
+}
+
+/// What the host lets no classifier approve, and what it asks because a rule of the person's says so, needs a person.
+#[test]
+fn what_needs_a_person_by_the_hosts_word_is_not_let_through_by_policy() {
+    let home = unattended();
+    let marked = |mark: Value| {
+        let mut request = json!({"tool_name": "Bash", "input": {"command": "echo hi"}});
+        request
+            .as_object_mut()
+            .expect("an object")
+            .extend(mark.as_object().expect("an object").clone());
+        let output = home.run(&["decide"], request.to_string().as_bytes());
+        let result: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        result["behavior"].clone()
+    };
+    assert_eq!(marked(json!({"decision_reason_type": "other"})), "allow");
+    assert_eq!(marked(json!({"decision_reason_type": "rule"})), "deny");
+    assert_eq!(marked(json!({"classifier_approvable": false})), "deny");
+}

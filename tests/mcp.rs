@@ -551,3 +551,23 @@ fn a_hosts_question_is_answered_with_its_input_and_the_answers() {
     );
     assert_eq!(server.line(), result("1", &answered));
 }
+
+/// A preview is markup that the agent wrote: the person sees it as the text that it is.
+#[test]
+fn a_preview_of_an_answer_is_shown_as_text_whatever_markup_it_is_in() {
+    let mut server = Server::start();
+    let option = |label: &str, preview: &str| json!({"label": label, "description": "d", "preview": preview});
+    let options = [
+        option("Bold", "<b onclick=\"x()\">bold</b>\n\u{1b}[31mred"),
+        option("Plain", "plain"),
+    ];
+    let asked = json!({"questions": [
+        {"question": "Which look?", "header": "Look", "options": options, "multiSelect": false}
+    ]});
+    let input = json!({"tool_name": "AskUserQuestion", "input": asked});
+    server.call("1", "permission_prompt", &input);
+    server.pty.shows("| <b onclick=\"x()\">bold</b>");
+    server.pty.shows("| \\u{1b}[31mred");
+    server.pty.types("1");
+    assert!(server.line().contains(r#"\"answers\":{\"Which look?\":\"Bold\"}"#));
+}

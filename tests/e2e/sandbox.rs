@@ -191,8 +191,10 @@ impl Sandbox {
             .ok();
         let output = child.wait_with_output().expect("countersign ends");
         let complaint = String::from_utf8_lossy(&output.stderr);
+        // An empty record is no failure of `log`.
+        let is_empty = args.first() == Some(&"log") && output.status.code() == Some(3);
         assert!(
-            output.status.success(),
+            output.status.success() || is_empty,
             "countersign {args:?}: {}: {complaint}",
             output.status
         );
