@@ -64,10 +64,11 @@ fn looks_freely_and_tells_what_was_denied(host: Host) {
         looked.text
     );
     let nobody = "[countersign:policy] It needs a person, and nobody can be asked: there is no terminal.";
-    let made = "It is low: writes sub/made";
-    assert_eq!(run.told(2), told(true, &format!("{nobody} {made}")));
-    let removal = "It is high: deletes marker.txt, which loses work";
-    assert_eq!(run.told(3), told(true, &format!("{nobody} {removal}")));
+    // Which directory they are judged in the hook hands on, where it is not quicker than the request.
+    for call in [2, 3] {
+        let denied = run.told(call);
+        assert!(denied.is_error && denied.text.starts_with(nobody), "{}", denied.text);
+    }
     assert!(stands(run.sandbox()));
     // What claude prints is passed on, and nothing of what it asked; what was done is told beside it.
     let out = run.out();
