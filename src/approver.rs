@@ -1,6 +1,7 @@
 //! Who answers a call that policy leaves open. An approver is shown a card and gives a reply; it knows nothing of the
 //! host's JSON, and nothing of policy.
 
+mod running;
 pub mod terminal;
 
 use std::io::{self, Read, Write};
@@ -11,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::value::RawValue;
+
+pub use running::Running;
 
 use crate::decision::{Answer, Decision};
 use crate::judge::Judgement;

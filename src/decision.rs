@@ -91,13 +91,27 @@ pub enum Reason {
 }
 
 impl Deny {
-    /// While the person has frozen everything. It ends the turn, so it carries no words.
-    pub const fn frozen() -> Self {
+    /// A denial after which the agent goes on, with these words for it.
+    pub const fn new(reason: Reason, message: String) -> Self {
         Deny {
-            reason: Reason::Frozen,
+            reason,
+            message,
+            interrupt: false,
+        }
+    }
+
+    /// A denial that ends the turn. The host would drop its words, so it has none.
+    pub const fn stopping(reason: Reason) -> Self {
+        Deny {
+            reason,
             message: String::new(),
             interrupt: true,
         }
+    }
+
+    /// While the person has frozen everything. It ends the turn.
+    pub const fn frozen() -> Self {
+        Deny::stopping(Reason::Frozen)
     }
 }
 

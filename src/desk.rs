@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::approver::{Approver, Card, Reply, Withdrawal};
+use crate::audit::Masker;
 use crate::audit::entry::{Action, Answered, Entry};
-use crate::audit::{self, Masker};
 use crate::call::Input;
 use crate::decision::{Allow, Asked, Decision, Deny, Hold, Reason};
 use crate::effect::Tier;
@@ -19,7 +19,7 @@ use crate::policy::{By, Circumstances, Wiring};
 use crate::presence::{HandedOn, Presence};
 use crate::report;
 use crate::wire::EventKind;
-use crate::wire::once::diagnose;
+use crate::wire::once::{self, diagnose};
 use crate::wire::output::permission_result;
 use crate::wire::request::{Request, suggestion};
 
@@ -70,10 +70,8 @@ impl Desk<'_> {
                 return bench.settle(&request, begun);
             }
             if request.is_for_screen() {
-                ruling.decision = deny(
-                    Reason::UndoneByHost,
-                    "Only the terminal can answer this, and it is not asked here.".into(),
-                );
+                let why = "Only the terminal can answer this, and it is not asked here.";
+                ruling.decision = Decision::Deny(Deny::new(Reason::UndoneByHost, why.into()));
                 ruling.by = By::OnlyScreen;
             } else if matches!(ruling.decision, Decision::Allow(_)) && (edited || left_open || request.is_for_person())
             {
@@ -118,7 +116,7 @@ impl Desk<'_> {
                     return bench.settle(&request, begun);
                 }
                 Reply::SayInstead(words) => {
-                    bench.decide(stop(), By::Person);
+                    bench.decide(Decision::Deny(Deny::stopping(Reason::DeniedByPerson)), By::Person);
                     return match bench.settle(&request, begun) {
                         Settled::Result(result) => Settled::SayInstead { result, words },
                         other => other,
@@ -258,31 +256,24 @@ impl Bench {
 
     /// Nobody decided, for this reason.
     fn unanswered(&mut self, request: &Request, begun: Instant, reason: Reason, why: &str) -> Settled {
-        let interrupt = match self.config.headless.unanswered {
+        let denial = match self.config.headless.unanswered {
             Unanswered::None => {
                 self.decide(Decision::None, By::Unanswered(why.to_owned()));
                 self.judgement.ruling.give_back();
                 self.record(request, begun, Action::None);
                 return Settled::Undecided(format!("It needs a person, and {why}."));
             }
-            Unanswered::Deny => false,
-            Unanswered::DenyAndStop => true,
-        };
-        let message = match interrupt {
-            // The host drops the words of a denial that ends the turn.
-            true => String::new(),
-            false => format!(
-                "It needs a person, and {why}. It is {}: {}",
-                self.judgement.ruling.tier,
-                report::summary(&self.judgement.assessment)
+            Unanswered::DenyAndStop => Deny::stopping(reason),
+            Unanswered::Deny => Deny::new(
+                reason,
+                format!(
+                    "It needs a person, and {why}. It is {}: {}",
+                    self.judgement.ruling.tier,
+                    report::summary(&self.judgement.assessment)
+                ),
             ),
         };
-        let decision = Decision::Deny(Deny {
-            reason,
-            message,
-            interrupt,
-        });
-        self.decide(decision, By::Unanswered(why.to_owned()));
+        self.decide(Decision::Deny(denial), By::Unanswered(why.to_owned()));
         self.settle(request, begun)
     }
 
@@ -314,7 +305,7 @@ impl Bench {
         if self.config.log.input {
             entry.keep_input(&request.call, &mask);
         }
-        record(&entry);
+        once::record(&entry);
     }
 }
 
@@ -326,37 +317,15 @@ pub fn malformed(why: &str, start: &Path, begun: Instant) -> String {
         project: Some(start),
         took: begun.elapsed(),
     };
-    let decision = match pause::now() {
-        Pause::Frozen(_) => Decision::Deny(Deny::frozen()),
-        _ => deny(Reason::Malformed, format!("The call cannot be read: {why}.")),
-    };
-    record(&Entry::refused(
+    let decision = Decision::Deny(match pause::now() {
+        Pause::Frozen(_) => Deny::frozen(),
+        _ => Deny::new(Reason::Malformed, format!("The call cannot be read: {why}.")),
+    });
+    once::record(&Entry::refused(
         &answered,
         Reason::Malformed,
         why,
         &Masker::of_environment(),
     ));
     permission_result(None, &decision).expect("a denial needs no call")
-}
-
-fn record(entry: &Entry) {
-    if let Err(error) = audit::record(entry) {
-        diagnose(&format!("the answer stands, but is not recorded: {error}"));
-    }
-}
-
-fn deny(reason: Reason, message: String) -> Decision {
-    Decision::Deny(Deny {
-        reason,
-        message,
-        interrupt: false,
-    })
-}
-
-fn stop() -> Decision {
-    Decision::Deny(Deny {
-        reason: Reason::DeniedByPerson,
-        message: String::new(),
-        interrupt: true,
-    })
 }

@@ -15,7 +15,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::own_files::{is_absent, private_dir};
+use crate::own_files::{self, is_absent, private_dir};
+use crate::wire::once::diagnose;
 
 /// The longest path that is taken, in bytes.
 const MAX_PATH: u64 = 8192;
@@ -65,6 +66,17 @@ impl Presence {
             )),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    /// The same for a face that goes on without it: why it could not be said is told on standard error.
+    pub fn announced(host: u32) -> Option<Self> {
+        let told = Self::announce(&own_files::runtime_dir()?, host);
+        told.map_err(|error| {
+            diagnose(&format!(
+                "the hook of this session cannot be told that this process answers: {error}"
+            ));
+        })
+        .ok()
     }
 
     /// What a hook of the same host handed on for the call of this digest; it is handed on once. What was written

@@ -284,10 +284,9 @@ fn decided(card: &Card, allow: Allow) -> Reply {
 }
 
 fn denied(card: &Card, words: &str, interrupt: bool) -> Reply {
-    let denial = Deny {
-        reason: Reason::DeniedByPerson,
-        message: words.to_owned(),
-        interrupt,
+    let denial = match interrupt {
+        true => Deny::stopping(Reason::DeniedByPerson),
+        false => Deny::new(Reason::DeniedByPerson, words.to_owned()),
     };
     answered(card, Decision::Deny(denial))
 }

@@ -13,8 +13,8 @@ use std::process::{self, ExitCode};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use crate::audit::Masker;
 use crate::audit::entry::{Action, Answered, Entry};
-use crate::audit::{self, Masker};
 use crate::call::Call;
 use crate::decision::{Decision, Deny};
 use crate::effect::Tier;
@@ -223,7 +223,7 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     if config.log.input {
         entry.keep_input(&event.call, &mask);
     }
-    record(&entry);
+    once::record(&entry);
     process::exit(0)
 }
 
@@ -260,14 +260,7 @@ impl Known {
         if let Some(freeze) = self.freeze.get() {
             entry.was_frozen(freeze, &mask);
         }
-        record(&entry);
-    }
-}
-
-/// Called when the answer has left, which nothing here can change.
-fn record(entry: &Entry) {
-    if let Err(error) = audit::record(entry) {
-        once::diagnose(&format!("the answer stands, but is not recorded: {error}"));
+        once::record(&entry);
     }
 }
 

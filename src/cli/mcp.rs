@@ -1,7 +1,5 @@
 //! `countersign mcp`: an MCP server on standard input and output that Claude Code asks in a person's place.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::io::{self, BufRead, Read, Write};
 use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
@@ -15,21 +13,18 @@ use anyhow::Context;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::approver::Withdrawal;
 use crate::approver::terminal::Terminal;
+use crate::approver::{Running, Withdrawal};
 use crate::desk::{self, Desk, Settled};
 use crate::own_files;
 use crate::policy::config::{self, Config};
 use crate::presence::Presence;
 use crate::wire::event::MAX_BYTES;
 use crate::wire::mcp::{self, ASK_PERSON, Message, PERMISSION_PROMPT, Refused, ToolCall};
-use crate::wire::once::diagnose;
 use crate::wire::request;
 
 /// How often a client that wants to know is told that a call is still waiting.
 const BETWEEN_PROGRESS: Duration = Duration::from_secs(5);
-/// How long what still stands has to be taken down.
-const TAKING_DOWN: Duration = Duration::from_millis(500);
 /// How much longer than we wait the host must.
 const MARGIN: Duration = Duration::from_secs(30);
 
@@ -56,12 +51,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let start = std::env::current_dir().context("the current directory is not known")?;
-    let presence = announce();
     let server = Arc::new(Server {
         start,
-        presence,
+        presence: Presence::announced(parent_id()),
         output: Mutex::new(io::stdout()),
-        running: Mutex::default(),
+        running: Running::default(),
     });
     server.serve(io::stdin().lock());
     Ok(ExitCode::SUCCESS)
@@ -80,26 +74,12 @@ fn server_config(program: &Path, wait: Duration) -> String {
     json!({"mcpServers": {"countersign": server}}).to_string()
 }
 
-/// Tells the hook of the same host that the calls it leaves open are answered here.
-pub fn announce() -> Option<Presence> {
-    let runtime = own_files::runtime_dir()?;
-    match Presence::announce(&runtime, parent_id()) {
-        Ok(presence) => Some(presence),
-        Err(error) => {
-            diagnose(&format!(
-                "the hook of this session cannot be told that this process answers: {error}"
-            ));
-            None
-        }
-    }
-}
-
 struct Server {
     start: PathBuf,
     presence: Option<Presence>,
     output: Mutex<io::Stdout>,
     /// The calls that are being settled, by the id of their request.
-    running: Mutex<HashMap<String, Arc<Withdrawal>>>,
+    running: Running,
 }
 
 impl Server {
@@ -122,14 +102,7 @@ impl Server {
                 Err(Refused(answer)) => self.send(&answer),
             }
         }
-        for withdrawal in self.running().values() {
-            withdrawal.withdraw();
-        }
-        // A question that stands on the terminal is taken down first.
-        let end = Instant::now() + TAKING_DOWN;
-        while !self.running().is_empty() && Instant::now() < end {
-            thread::sleep(Duration::from_millis(10));
-        }
+        self.running.withdraw_all();
     }
 
     fn take(self: &Arc<Self>, message: Message) {
@@ -142,9 +115,8 @@ impl Server {
             }
             Message::Request { id, method, params } => self.send(&mcp::answer(&id, &method, params.as_deref())),
             Message::Notification { method, params } if method == "notifications/cancelled" => {
-                let id = mcp::cancelled(params.as_deref());
-                if let Some(withdrawal) = id.and_then(|id| self.running().get(id.get()).cloned()) {
-                    withdrawal.withdraw();
+                if let Some(id) = mcp::cancelled(params.as_deref()) {
+                    self.running.withdraw(id.get());
                 }
             }
             Message::Notification { .. } | Message::Response => {}
@@ -162,14 +134,7 @@ impl Server {
             Err(error) => return self.send(&mcp::tool_result(&id, &format!("no call can be taken: {error}"), true)),
         };
         let key = id.get().to_owned();
-        let standing = match self.running().entry(key.clone()) {
-            Entry::Vacant(vacant) => {
-                vacant.insert(Arc::clone(&withdrawal));
-                None
-            }
-            Entry::Occupied(standing) => Some(Arc::clone(standing.get())),
-        };
-        if let Some(standing) = standing {
+        if let Some(standing) = self.running.begin(&key, &withdrawal) {
             // An answer could not say which of the two it means.
             standing.withdraw();
             return self.send(&mcp::invalid_params(&id, "a request with this id is being answered"));
@@ -177,7 +142,7 @@ impl Server {
         let server = Arc::clone(self);
         thread::spawn(move || {
             let answer = server.while_telling(call.progress.as_deref(), || server.settle(&call, &withdrawal));
-            server.running().remove(&key);
+            server.running.end(&key);
             if let Some((text, is_error)) = answer {
                 server.send(&mcp::tool_result(&id, &text, is_error));
             }
@@ -242,10 +207,6 @@ impl Server {
         let _ = output
             .write_all(format!("{line}\n").as_bytes())
             .and_then(|()| output.flush());
-    }
-
-    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Withdrawal>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

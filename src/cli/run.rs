@@ -26,14 +26,13 @@ use serde_json::value::RawValue;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::approver::Withdrawal;
 use crate::approver::terminal::Terminal;
+use crate::approver::{Running, Withdrawal};
 use crate::assess::bash;
 use crate::call::Mode;
 use crate::desk::{self, Desk, Settled};
 use crate::escape::visible;
 use crate::facts::Facts;
-use crate::own_files;
 use crate::presence::Presence;
 use crate::wire::control::{self, FromHost, Made};
 use crate::wire::once::diagnose;
@@ -130,10 +129,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (ended, teller) = UnixStream::pair().context("no descriptor is left")?;
     thread::spawn(move || write_lines(&lines, input));
     let session = Arc::new(Session {
-        presence: announced(host),
+        presence: Presence::announced(host),
         start: start.clone(),
         queue,
-        running: Mutex::default(),
+        running: Running::default(),
         heard: Mutex::new(Heard {
             cwd: Some(start),
             ..Heard::default()
@@ -155,7 +154,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     });
     let output = Output { pipe: output, ended };
     session.pass_output(BufReader::with_capacity(64 * 1024, output), args.text);
-    session.withdraw_all();
+    session.running.withdraw_all();
     // It may go on for a while after its output has ended.
     let status = waiter.join().map_err(|_| anyhow!("claude's end was missed"))?;
     let status = status.context("claude's end cannot be waited for")?;
@@ -196,18 +195,6 @@ fn started(command: &[OsString]) -> anyhow::Result<Child> {
         .stdout(Stdio::piped())
         .spawn();
     child.with_context(|| format!("{} does not start", visible(&program.to_string_lossy())))
-}
-
-/// Tells the hooks of this claude that the calls they leave open are answered here.
-fn announced(host: u32) -> Option<Presence> {
-    let presence = Presence::announce(&own_files::runtime_dir()?, host);
-    presence
-        .map_err(|error| {
-            diagnose(&format!(
-                "hooks of this session cannot be told that this process answers: {error}"
-            ))
-        })
-        .ok()
 }
 
 fn pass_on(process: u32, signal: i32) {
@@ -261,7 +248,7 @@ struct Session {
     start: PathBuf,
     queue: Sender<ToHost>,
     /// The requests that are being settled, by their ids.
-    running: Mutex<HashMap<String, Arc<Withdrawal>>>,
+    running: Running,
     heard: Mutex<Heard>,
 }
 
@@ -290,10 +277,6 @@ struct Heard {
 impl Session {
     fn heard(&self) -> MutexGuard<'_, Heard> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn running(&self) -> MutexGuard<'_, HashMap<String, Arc<Withdrawal>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn send(&self, line: &str) {
@@ -358,14 +341,7 @@ impl Session {
                 self.start(id, request);
                 return true;
             }
-            FromHost::TakenBack { id } => {
-                let withdrawal = self.running().get(&id).cloned();
-                if let Some(withdrawal) = &withdrawal {
-                    withdrawal.withdraw();
-                }
-                return withdrawal.is_some();
-            }
-            FromHost::Answer => return true,
+            FromHost::TakenBack { id } => return self.running.withdraw(&id),
             FromHost::Begin { cwd, mode } => {
                 let mut heard = self.heard();
                 heard.mode = mode.as_deref().map(Mode::named);
@@ -427,11 +403,11 @@ impl Session {
             // An answer could not say which of the two it means.
             return self.send(&control::failure(&id, "a request with this id was there already"));
         }
-        self.running().insert(id.clone(), Arc::clone(&withdrawal));
+        self.running.begin(&id, &withdrawal);
         let session = Arc::clone(self);
         thread::spawn(move || {
             session.settle(&id, &request, &withdrawal);
-            session.running().remove(&id);
+            session.running.end(&id);
         });
     }
 
@@ -468,16 +444,6 @@ impl Session {
             }
             Settled::Undecided(why) => self.send(&control::failure(id, &why)),
             Settled::Withdrawn => {}
-        }
-    }
-
-    fn withdraw_all(&self) {
-        for withdrawal in self.running().values() {
-            withdrawal.withdraw();
-        }
-        let end = Instant::now() + Duration::from_millis(500);
-        while !self.running().is_empty() && Instant::now() < end {
-            thread::sleep(Duration::from_millis(10));
         }
     }
 

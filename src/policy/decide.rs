@@ -499,11 +499,7 @@ fn deny(message: String) -> Decision {
 }
 
 fn denied(reason: Reason, message: String) -> Decision {
-    Decision::Deny(Deny {
-        reason,
-        message,
-        interrupt: false,
-    })
+    Decision::Deny(Deny::new(reason, message))
 }
 
 fn stop(guard: Guard, ruling: &Ruling, assessment: &Assessment) -> Decision {

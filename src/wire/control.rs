@@ -1,14 +1,11 @@
 //! The control protocol: claude's `stream-json` lines, among which it asks what may run.
 //!
-//! Every line that is not ours passes unchanged. Ours are the `can_use_tool` requests of claude, its cancellations of them,
-//! and its answers to what we ask of it.
+//! Every line that is not ours passes unchanged. Ours are the `can_use_tool` requests of claude, and its cancellations of
+//! them.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-
-/// What every request of ours is called, so that its answer is known again.
-const OURS: &str = "countersign-";
 
 /// What a line of claude says, as far as it matters here.
 #[derive(Debug)]
@@ -17,8 +14,6 @@ pub enum FromHost {
     Ask { id: String, request: Box<RawValue> },
     /// The request of this id wants no answer any more.
     TakenBack { id: String },
-    /// The answer to something that we asked.
-    Answer,
     /// A turn begins, in this directory and permission mode.
     Begin { cwd: Option<String>, mode: Option<String> },
     /// A turn has ended; the calls that were denied in it.
@@ -55,18 +50,12 @@ struct Line {
     subtype: Option<String>,
     request_id: Option<String>,
     request: Option<Box<RawValue>>,
-    response: Option<Response>,
     cwd: Option<String>,
     #[serde(rename = "permissionMode")]
     mode: Option<String>,
     message: Option<Message>,
     #[serde(default)]
     permission_denials: Vec<Denied>,
-}
-
-#[derive(Deserialize)]
-struct Response {
-    request_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -97,13 +86,6 @@ pub fn read(line: &[u8]) -> FromHost {
             }
         }
         ("control_cancel_request", Some(id), _) => FromHost::TakenBack { id },
-        ("control_response", ..) => {
-            let id = line.response.and_then(|response| response.request_id);
-            match id.is_some_and(|id| id.starts_with(OURS)) {
-                true => FromHost::Answer,
-                false => FromHost::Other,
-            }
-        }
         ("system", ..) if line.subtype.as_deref() == Some("init") => FromHost::Begin {
             cwd: line.cwd,
             mode: line.mode,
@@ -165,12 +147,6 @@ pub fn failure(id: &str, why: &str) -> String {
     json!({"type": "control_response", "response": {"subtype": "error", "request_id": id, "error": why}}).to_string()
 }
 
-/// Asks claude to end the turn.
-pub fn interrupt(number: u64) -> String {
-    json!({"type": "control_request", "request_id": format!("{OURS}{number}"), "request": {"subtype": "interrupt"}})
-        .to_string()
-}
-
 /// A person's message.
 pub fn message(words: &str) -> String {
     json!({"type": "user", "message": {"role": "user", "content": words}, "parent_tool_use_id": null, "session_id": ""})
@@ -197,8 +173,6 @@ mod tests {
         ] {
             assert!(matches!(read(other.as_bytes()), FromHost::Other), "{other}");
         }
-        let ours = br#"{"type":"control_response","response":{"subtype":"success","request_id":"countersign-1"}}"#;
-        assert!(matches!(read(ours), FromHost::Answer));
     }
 
     #[test]
@@ -233,11 +207,9 @@ mod tests {
             failure("r1", "nobody"),
             r#"{"type":"control_response","response":{"subtype":"error","request_id":"r1","error":"nobody"}}"#
         );
-        assert_eq!(
-            interrupt(1),
-            r#"{"type":"control_request","request_id":"countersign-1","request":{"subtype":"interrupt"}}"#
-        );
         assert!(is_message(message("go\n\"on\"").as_bytes()));
-        assert!(!is_message(interrupt(1).as_bytes()));
+        assert!(!is_message(
+            br#"{"type":"control_request","request_id":"i","request":{"subtype":"interrupt"}}"#
+        ));
     }
 }

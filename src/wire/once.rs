@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 use super::EventKind;
 use super::output::{NoDecision, output};
 use super::watchdog::{self, Late};
+use crate::audit::{self, Entry};
 use crate::decision::{Decision, Deny};
 use crate::escape::visible;
 
@@ -184,6 +185,13 @@ impl Shared {
     fn print(&self, line: &str) {
         write_whole(io::stdout(), format!("{line}\n"));
         watchdog::given();
+    }
+}
+
+/// Adds a line to the record, or tells why it cannot be: nothing here can change the answer.
+pub fn record(entry: &Entry) {
+    if let Err(error) = audit::record(entry) {
+        diagnose(&format!("the answer stands, but is not recorded: {error}"));
     }
 }
 
