@@ -317,15 +317,13 @@ pub fn malformed(why: &str, start: &Path, begun: Instant) -> String {
         project: Some(start),
         took: begun.elapsed(),
     };
-    let decision = Decision::Deny(match pause::now() {
-        Pause::Frozen(_) => Deny::frozen(),
-        _ => Deny::new(Reason::Malformed, format!("The call cannot be read: {why}.")),
-    });
-    once::record(&Entry::refused(
-        &answered,
-        Reason::Malformed,
-        why,
-        &Masker::of_environment(),
-    ));
-    permission_result(None, &decision).expect("a denial needs no call")
+    let mask = Masker::of_environment();
+    let mut entry = Entry::refused(&answered, Reason::Malformed, why, &mask);
+    let mut denial = Deny::new(Reason::Malformed, format!("The call cannot be read: {why}."));
+    if let Pause::Frozen(freeze) = pause::now() {
+        denial = Deny::frozen();
+        entry.was_frozen(&freeze, &mask);
+    }
+    once::record(&entry);
+    permission_result(None, &Decision::Deny(denial)).expect("a denial needs no call")
 }

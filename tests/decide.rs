@@ -120,3 +120,20 @@ fn what_needs_a_person_by_the_hosts_word_is_not_let_through_by_policy() {
     assert_eq!(marked(json!({"decision_reason_type": "rule"})), "deny");
     assert_eq!(marked(json!({"classifier_approvable": false})), "deny");
 }
+
+/// The answer and the record give one reason, and a freeze comes before anything else.
+#[test]
+fn what_cannot_be_read_while_all_is_frozen_is_denied_and_recorded_as_frozen() {
+    let home = unattended();
+    assert!(home.run(&["freeze"], b"").status.success());
+    let output = home.run(&["decide"], b"{}");
+    let result: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(
+        (&result["reason"], &result["interrupt"]),
+        (&json!("frozen"), &json!(true))
+    );
+    let recorded = |reason: &str| home.run(&["log", "--reason", reason, "--json"], b"").stdout;
+    assert_eq!(recorded("malformed"), b"");
+    let line: Value = serde_json::from_slice(&recorded("frozen")).expect("one line");
+    assert_eq!((&line["action"], &line["by"]), (&json!("deny"), &json!("frozen")));
+}
