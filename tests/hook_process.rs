@@ -52,7 +52,7 @@ fn panics(_: EventKind, call: &Call, _: Wiring, _: &Policy, _: &Circumstances, _
     panic!("cannot judge\n\u{1b}[31m {}", call.tool)
 }
 
-fn takes_half_a_second(
+fn takes<const MILLISECONDS: u64>(
     event: EventKind,
     call: &Call,
     wiring: Wiring,
@@ -60,31 +60,7 @@ fn takes_half_a_second(
     now: &Circumstances,
     facts: &Facts,
 ) -> Judgement {
-    thread::sleep(Duration::from_millis(500));
-    allows(event, call, wiring, policy, now, facts)
-}
-
-fn takes_five_seconds(
-    event: EventKind,
-    call: &Call,
-    wiring: Wiring,
-    policy: &Policy,
-    now: &Circumstances,
-    facts: &Facts,
-) -> Judgement {
-    thread::sleep(Duration::from_secs(5));
-    allows(event, call, wiring, policy, now, facts)
-}
-
-fn takes_a_second_and_a_half(
-    event: EventKind,
-    call: &Call,
-    wiring: Wiring,
-    policy: &Policy,
-    now: &Circumstances,
-    facts: &Facts,
-) -> Judgement {
-    thread::sleep(Duration::from_millis(1500));
+    thread::sleep(Duration::from_millis(MILLISECONDS));
     allows(event, call, wiring, policy, now, facts)
 }
 
@@ -137,9 +113,9 @@ fn main() {
     if let [judge, rest @ ..] = words.as_slice() {
         let judge: hook::Judge = match judge.to_str() {
             Some("panics") => panics,
-            Some("takes-half-a-second") => takes_half_a_second,
-            Some("takes-five-seconds") => takes_five_seconds,
-            Some("takes-a-second-and-a-half") => takes_a_second_and_a_half,
+            Some("takes-half-a-second") => takes::<500>,
+            Some("takes-five-seconds") => takes::<5000>,
+            Some("takes-a-second-and-a-half") => takes::<1500>,
             Some("overflows-its-stack") => overflows_its_stack,
             Some("hangs-after-its-answer") => hangs_after_its_answer(),
             Some("answers-twice") => answers_twice(),

@@ -2,6 +2,10 @@
 //!
 //! Every test has a home of its own.
 
+#[path = "../support/random.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod random;
+
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,6 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use countersign::policy::limits::{Limit, left};
 use countersign::policy::{Policy, config};
+use random::Random;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -188,23 +193,11 @@ fn a_call_that_is_put_to_a_person_gives_its_token_back_where_nobody_learns_the_a
     assert!(shown.contains("has you asked: look at it"), "{shown}");
 }
 
-/// Numbers without a pattern, the same for the same seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
-
 #[test]
 fn hooks_killed_at_any_moment_cost_at_most_their_own_token_and_stop_nobody() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
     let seed = now.as_nanos() as u64 | 1;
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (mut killed, mut ended) = (0, 0);
     for round in 0..6 {
         let home = Home::new(LIMIT);
@@ -213,7 +206,10 @@ fn hooks_killed_at_any_moment_cost_at_most_their_own_token_and_stop_nobody() {
             .map(|number| {
                 let hook = home.start(number, &Value::Null);
                 if random.below(2) == 0 {
-                    let (pid, delay) = (Pid::from_child(&hook), Duration::from_micros(random.below(40_000)));
+                    let (pid, delay) = (
+                        Pid::from_child(&hook),
+                        Duration::from_micros(random.below(40_000) as u64),
+                    );
                     killers.push(thread::spawn(move || {
                         thread::sleep(delay);
                         // It may have ended, but is not yet waited for: the id is still its own.

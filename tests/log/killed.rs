@@ -6,27 +6,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::random::Random;
 use super::{ALLOW, Home};
 
 const AT_ONCE: usize = 64;
 const ROUNDS: usize = 6;
 
-/// Numbers without a pattern, the same for the same seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-
-    /// As often short as long, up to an eighth of a second.
-    fn microseconds(&mut self) -> Duration {
-        let digits = self.below(17);
-        Duration::from_micros(self.below(2 << digits))
-    }
+/// As often short as long, up to an eighth of a second.
+fn microseconds(random: &mut Random) -> Duration {
+    let digits = random.below(17);
+    Duration::from_micros(random.below(2 << digits) as u64)
 }
 
 /// Whether it ended by itself. Its answer is whole or not there.
@@ -58,7 +47,7 @@ fn hooks_killed_at_any_moment_leave_a_record_that_verifies_and_lacks_nobody_else
         .expect("after 1970")
         .as_nanos() as u64
         | 1;
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let home = Home::new();
     let (mut by_themselves, mut killed) = (0, 0);
     for round in 0..ROUNDS {
@@ -67,7 +56,7 @@ fn hooks_killed_at_any_moment_leave_a_record_that_verifies_and_lacks_nobody_else
         for number in 0..AT_ONCE {
             let child = home.start(&format!("echo {round} {number}"));
             if random.below(3) == 0 {
-                let (pid, delay) = (Pid::from_child(&child), random.microseconds());
+                let (pid, delay) = (Pid::from_child(&child), microseconds(&mut random));
                 killers.push(thread::spawn(move || {
                     thread::sleep(delay);
                     // It may have ended, but is not yet waited for: the id is still its own.

@@ -15,6 +15,9 @@ use tempfile::TempDir;
 mod command;
 mod failing;
 mod killed;
+#[path = "../support/random.rs"]
+#[allow(dead_code, reason = "another test uses the rest")]
+mod random;
 mod secrets;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_countersign");
