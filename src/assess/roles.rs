@@ -54,6 +54,8 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
             }
             Role::PathDelete => path(Action::Delete, arg, state, work, gathered),
             Role::PathMode => path(Action::Mode, arg, state, work, gathered),
+            Role::Permissions => permissions(arg, gathered),
+            Role::Mount => mount(arg, state, work, gathered),
             Role::Config | Role::Program => program(arg, state, work, gathered),
             Role::Host => hosts::host(arg, gathered),
             Role::Url => hosts::url(arg, state, work, gathered),
@@ -145,6 +147,55 @@ fn somewhere(action: Action, place: Place, target: &str, gathered: &mut Gathered
         ..EffectSpec::of(action)
     };
     gathered.effect(spec, target);
+}
+
+/// A set-user or set-group bit lends the rights of the file's owner to whoever runs it.
+fn permissions(arg: &Arg, gathered: &mut Gathered) {
+    let Some(texts) = arg.value.alternatives() else {
+        return gathered.doubt("which permissions these are is not known", arg.span);
+    };
+    if texts.iter().any(|text| lends_rights(text)) {
+        let spec = EffectSpec::of(Action::Mode);
+        gathered.effect(spec, "whoever runs it gets its owner's rights");
+    }
+}
+
+/// `4755`, `u+s`, `g=rxs`; taking the bit away (`u-s`) is harmless.
+fn lends_rights(mode: &str) -> bool {
+    let bits = u32::from_str_radix(mode.trim_start_matches(['+', '=']), 8);
+    let mut gives = false;
+    bits.is_ok_and(|bits| bits & 0o6000 != 0)
+        || mode.chars().any(|sign| {
+            gives = match sign {
+                '+' | '=' => true,
+                '-' | ',' => false,
+                _ => gives,
+            };
+            gives && sign == 's'
+        })
+}
+
+/// What runs in a container may change, remove and disclose all that is mounted into it; what has a name only is a volume.
+fn mount(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let Some(texts) = arg.value.alternatives() else {
+        return gathered.doubt("what is mounted is not known", arg.span);
+    };
+    for text in texts {
+        let named = |field: &'_ str| {
+            field
+                .strip_prefix("source=")
+                .or(field.strip_prefix("src="))
+                .map(str::to_owned)
+        };
+        let source = text.split(',').find_map(named);
+        let source = source.or_else(|| Some(text.split_once(':')?.0.to_owned()));
+        let source = source.filter(|source| source.starts_with(['/', '.', '~']));
+        let Some(source) = source else { continue };
+        let in_project = located(&source, state).is_some_and(|path| work.facts.in_project(&path));
+        let action = if in_project { Action::Write } else { Action::Delete };
+        let value = Value::Literal(source);
+        path(action, &Arg { value, span: arg.span }, state, work, gathered);
+    }
 }
 
 fn verb(action: Action) -> &'static str {

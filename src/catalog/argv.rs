@@ -403,6 +403,8 @@ impl<'a> Parser<'a> {
             | Role::PathWrite
             | Role::PathDelete
             | Role::PathMode
+            | Role::Permissions
+            | Role::Mount
             | Role::Directory
             | Role::Config
             | Role::Program
@@ -836,6 +838,8 @@ fn is_path(role: Role) -> bool {
         | Role::Program => true,
         Role::Plain
         | Role::TreeFilter
+        | Role::Permissions
+        | Role::Mount
         | Role::Host
         | Role::Url
         | Role::Secret

@@ -158,6 +158,10 @@ vocabulary! {
         PathDelete = "path-delete",
         /// A path whose permissions, owner or attributes change.
         PathMode = "path-mode",
+        /// Permissions: a set-user or set-group bit lends the rights of the file's owner to whoever runs it.
+        Permissions = "permissions",
+        /// `SOURCE:TARGET`, or `type=bind,src=SOURCE,..`: a path of this machine that what runs in a container may change.
+        Mount = "mount",
         /// A directory that later relative paths are read against.
         Directory = "directory",
         /// A file of a configuration that may run programs.
