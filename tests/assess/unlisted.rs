@@ -47,6 +47,27 @@ fn a_danger_in_a_script_that_is_refused_is_named() {
 }
 
 #[test]
+fn words_without_end_hide_no_danger() {
+    let machine = Machine::new();
+    let names = "ls ".repeat(100);
+    for command in [
+        format!("foo {names} rm -rf ~"),
+        format!("foo {} rm -rf ~", "x ".repeat(3_000)),
+        format!("foo {} rm -rf ~", "x ".repeat(5_000)),
+        format!("foo {} rm -rf ~", "x ".repeat(15_000)),
+        format!("foo {}", "ls x y z ".repeat(5_000)),
+        format!("coproc foo {} rm -rf ~", "x ".repeat(15_000)),
+        format!("coproc foo '{} rm -rf ~'", "ls x; ".repeat(5_000)),
+    ] {
+        let found = judged(&machine, &command);
+        assert!(!found.proven(), "{}", &command[..60]);
+        assert_eq!(found.tier, Tier::Critical, "{}", &command[..60]);
+    }
+    let prose = "a dog looks for the file that it had been told to find; ".repeat(80);
+    assert_eq!(judged(&machine, &format!("foo -m \"{prose}\"")).tier, Tier::High);
+}
+
+#[test]
 fn words_of_a_command_that_is_not_known_never_lower_it_and_rarely_raise_it() {
     let machine = Machine::new();
     for command in [

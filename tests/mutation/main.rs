@@ -3,7 +3,7 @@
 //! Every input has a number. COUNTERSIGN_SEED is the first one (fresh and printed, if it is not set) and
 //! COUNTERSIGN_INPUTS how many follow; so a long run is made of ranges, each beginning where the last one ended:
 //!
-//!     COUNTERSIGN_SEED=0 COUNTERSIGN_INPUTS=1000000 cargo bench --test mutation -- no_mutant_of_a_danger --nocapture
+//!     COUNTERSIGN_SEED=0 COUNTERSIGN_INPUTS=1000000 cargo bench --test mutation -- --test no_mutant_of_a_danger --nocapture
 //!
 //! (`cargo bench` builds it optimised.)
 

@@ -2,7 +2,7 @@
 //! in text that something may run. What is found may only raise a tier.
 
 use std::collections::HashSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
 use super::{Gathered, MAX_WORDS, SHELLS, Site, Work, connects, run_from_network};
@@ -18,10 +18,10 @@ const MAX_GUESSED: usize = 10 * 1024;
 const COMMAND: usize = 4;
 /// So many bytes cost as much as a word.
 const BYTES_PER_WORD: usize = 32;
-/// At most this many words of one command are taken for the start of another.
-const MAX_STARTS: usize = 24;
-/// So many words of such a command are looked at; of the first one, as many as of any command.
-const MAX_STRETCH: usize = 512;
+/// So many words of the commands among those of one command are looked at in all, but of each at least and at most so many;
+/// of the first one, as many as of any command.
+const STRETCHES: usize = 2048;
+const STRETCH: RangeInclusive<usize> = 12..=512;
 
 /// How much has been guessed in one call.
 #[derive(Default)]
@@ -76,8 +76,11 @@ impl Work<'_> {
         let names_one = |text: &str| text.rsplit('/').next().is_some_and(catalog::lists);
         let mut stretches = inner(&texts, names_one).filter(|stretch| stretch.len() > 1);
         let mut code = texts.iter().skip(1).flatten();
-        let _ = stretches.all(|stretch| self.guess(&args[stretch], origin, state))
+        let all = stretches.all(|stretch| self.guess(&args[stretch], origin, state))
             && code.all(|text| !text.contains(char::is_whitespace) || self.guess_in(text, origin, state));
+        if !all {
+            gathered.add(not_looked_at());
+        }
         self.aside = aside;
         self.guesses.among_words = false;
     }
@@ -111,6 +114,10 @@ impl Work<'_> {
         };
         if !self.guess_in(source, origin, &State::in_directory(cwd)) {
             self.too_much(Span::default());
+            let mut gathered = Gathered::default();
+            gathered.doubt(origin.why, origin.span);
+            gathered.add(not_looked_at());
+            self.push("(more)", &[], gathered, origin.span);
         }
         let steps = &mut self.steps[before..];
         if connects(steps) {
@@ -147,7 +154,7 @@ impl Work<'_> {
                 }
             }
         }
-        true
+        found.iter().all(|words| words.len() <= MAX_WORDS)
     }
 
     /// Reads words as a command of their own; `false` where there were too many of them.
@@ -193,6 +200,15 @@ impl Work<'_> {
     }
 }
 
+/// Words without end hide a danger, so what they may hold beyond what is looked at is the worst.
+pub(super) fn not_looked_at() -> Effect {
+    let spec = EffectSpec {
+        undo: Undo::Forever,
+        ..EffectSpec::of(Action::Execute)
+    };
+    Effect::new(spec, "more words than are looked through for commands")
+}
+
 /// What words say by themselves: the command may be a client of something that others depend on.
 fn said(texts: &[Option<&str>], gathered: &mut Gathered) {
     let words = || texts.iter().skip(1).flatten();
@@ -218,10 +234,11 @@ fn said(texts: &[Option<&str>], gathered: &mut Gathered) {
 /// The commands that may begin among the words of another one, by the words that name one; the last and shortest first.
 fn inner(texts: &[Option<&str>], names_one: impl Fn(&str) -> bool) -> impl Iterator<Item = Range<usize>> {
     let begins = |at: &usize| texts[*at].is_some_and(&names_one);
-    let starts: Vec<usize> = (1..texts.len()).filter(begins).take(MAX_STARTS).collect();
+    let starts: Vec<usize> = (1..texts.len()).filter(begins).collect();
+    let share = (STRETCHES / starts.len().max(1)).clamp(*STRETCH.start(), *STRETCH.end());
     let end = texts.len();
     let stretch = move |(number, at): (usize, usize)| {
-        let most = if number == 0 { MAX_WORDS } else { MAX_STRETCH };
+        let most = if number == 0 { MAX_WORDS } else { share };
         at..end.min(at + most)
     };
     starts.into_iter().enumerate().rev().map(stretch)

@@ -1,5 +1,6 @@
 //! A simple command as it is written: its words and its assignments become values.
 
+use super::guess::not_looked_at;
 use super::{Gathered, MAX_WORDS, Site, Work};
 use crate::assess::names;
 use crate::catalog;
@@ -31,6 +32,7 @@ impl Work<'_> {
             args.extend(expanded);
             if args.len() > MAX_WORDS {
                 gathered.doubt("the command has more words than are looked at", span);
+                gathered.add(not_looked_at());
                 break;
             }
         }
