@@ -165,10 +165,12 @@ pub fn execute(path: &Path, work: &mut Work<'_>, wrote: bool) -> Effect {
 pub fn shown(path: &Path, facts: &Facts) -> String {
     for root in &facts.project {
         if let Ok(inside) = path.strip_prefix(root) {
-            return if inside.as_os_str().is_empty() {
-                ".".to_owned()
-            } else {
-                inside.display().to_string()
+            let text = inside.display().to_string();
+            return match text.chars().next() {
+                None => ".".to_owned(),
+                // A file of this name is no home.
+                Some('~') => format!("./{text}"),
+                Some(_) => text,
             };
         }
     }

@@ -573,3 +573,14 @@ fn what_leads_out_of_the_project_is_outside() {
         ],
     );
 }
+
+#[test]
+fn a_file_of_the_project_that_is_called_like_a_home_is_not_shown_as_one() {
+    let machine = Machine::new();
+    let summary = |command: &str| countersign::report::summary(&judged(&machine, command));
+    assert_eq!(summary("rm -rf \\~"), "deletes ./~");
+    assert_eq!(
+        summary("rm -rf ~"),
+        "deletes the whole home directory, which cannot be undone"
+    );
+}
