@@ -1,9 +1,10 @@
 //! What one classification takes inside a process that has started: the parse, the assessment and the decision by the
 //! default policy, over everyday commands in a real repository, and over 64 KiB of hostile text.
 //!
-//! `cargo bench --bench classify`; with `-- --hold` it fails when a bound is passed, and further words choose the texts
-//! whose names hold them. Everyday commands are classified twice: by facts that remember what the file system said, which
-//! leaves the classification itself, and by facts that ask it anew for each call, as the hook does.
+//! `cargo bench --bench classify`; further words choose the texts whose names hold them. Everyday commands are classified
+//! twice: by facts that remember what the file system said, which leaves the classification itself, and by facts that ask
+//! it anew for each call, as the hook does. Times are told; with `-- --hold` callgrind counts the instructions, and it
+//! fails when they pass a bound.
 
 use std::fs;
 use std::path::Path;
@@ -21,10 +22,14 @@ use countersign::{assess, policy};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
-/// The median over the everyday commands, where nothing is asked of the file system.
-const EVERYDAY: Duration = Duration::from_micros(20);
-/// The processor time of each hostile text.
-const HOSTILE: Duration = Duration::from_millis(50);
+/// At most so many instructions: the mean of the everyday commands, where nothing is asked of the file system.
+const EVERYDAY: u64 = 150_000;
+/// At most so many instructions of each hostile text.
+const HOSTILE: u64 = 300_000_000;
+/// How often callgrind sees the everyday commands once what is remembered is known.
+const COUNTED: u64 = 10;
+/// Only classify, once or more, the commands of a file: what callgrind is started with.
+const COUNT: &str = "--count";
 /// How often each everyday command is classified.
 const ROUNDS: usize = 300;
 
@@ -64,19 +69,43 @@ const COMMANDS: &[&str] = &[
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, project, commands, times] = words.as_slice()
+        && flag == COUNT
+    {
+        classify_all(
+            Path::new(project),
+            Path::new(commands),
+            times.parse().expect("a number"),
+        );
+        return ExitCode::SUCCESS;
+    }
     let hold = words.iter().any(|word| word == "--hold");
     let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with("--")).collect();
     let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|word| name.contains(word.as_str()));
+    let everyday: Vec<&str> = COMMANDS.iter().copied().filter(|command| is_chosen(command)).collect();
+    let hostile: Vec<(&str, String)> = hostile().into_iter().filter(|(name, _)| is_chosen(name)).collect();
     let project = tempfile::TempDir::new().expect("a temporary directory");
     make(project.path());
-    let mut facts = Facts::live(Some(project.path()));
-    facts.set_project(project.path());
-    let policy = Policy::default();
+    time(project.path(), &everyday, &hostile);
+    match hold && !count(project.path(), &everyday, &hostile) {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    }
+}
 
+/// Facts of the project, as far as they are asked for.
+fn facts(project: &Path) -> Facts {
+    let mut facts = Facts::live(Some(project));
+    facts.set_project(project);
+    facts
+}
+
+fn time(project: &Path, everyday: &[&str], hostile: &[(&str, String)]) {
+    let (mut facts, policy) = (facts(project), Policy::default());
     println!("{:<46} {:>10} {:>10}", "everyday", "remembered", "asked anew");
     let (mut remembered, mut asked) = (Vec::new(), Vec::new());
-    for command in COMMANDS.iter().filter(|command| is_chosen(command)) {
-        let call = call(command, project.path());
+    for command in everyday {
+        let call = call(command, project);
         timed(&call, &policy, &facts);
         remembered.push(median((0..ROUNDS).map(|_| timed(&call, &policy, &facts))));
         asked.push(median((0..ROUNDS).map(|_| {
@@ -86,31 +115,77 @@ fn main() -> ExitCode {
         let last = |times: &[Duration]| times[times.len() - 1];
         println!("{command:<46} {:>10.1?} {:>10.1?}", last(&remembered), last(&asked));
     }
-    let everyday = median(remembered.into_iter());
     println!(
-        "{:<46} {everyday:>10.1?} {:>10.1?}  (bound {EVERYDAY:?} remembered)\n",
+        "{:<46} {:>10.1?} {:>10.1?}\n",
         "median of all",
+        median(remembered.into_iter()),
         median(asked.into_iter())
     );
-
     println!("{:<46} {:>10}", "64 KiB of, in processor time", "best of 3");
-    let mut slowest = Duration::ZERO;
-    for (name, text) in hostile().into_iter().filter(|(name, _)| is_chosen(name)) {
-        let call = call(&text, project.path());
+    for (name, text) in hostile {
+        let call = call(text, project);
         let times = (0..3).map(|_| {
             facts.forget();
             let before = processor_time();
             timed(&call, &policy, &facts);
             processor_time() - before
         });
-        let best = times.min().expect("three");
-        println!("{name:<46} {best:>10.1?}");
-        slowest = slowest.max(best);
+        println!("{name:<46} {:>10.1?}", times.min().expect("three"));
     }
-    println!("{:<46} {slowest:>10.1?}  (bound {HOSTILE:?})", "slowest");
-    match hold && (everyday > EVERYDAY || slowest > HOSTILE) {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
+}
+
+/// Counts instructions and says them; whether all are within their bounds.
+fn count(project: &Path, everyday: &[&str], hostile: &[(&str, String)]) -> bool {
+    let none = counted(project, &[], 0);
+    let mean = match everyday.len() as u64 {
+        0 => 0,
+        commands => {
+            let known = counted(project, everyday, 1);
+            (counted(project, everyday, 1 + COUNTED) - known) / COUNTED / commands
+        }
+    };
+    println!("\n{:<46} {:>13}", "instructions", "");
+    println!("{:<46} {mean:>13}  (bound {EVERYDAY})", "everyday, the mean of all");
+    let mut most = 0;
+    for (name, text) in hostile {
+        let count = counted(project, &[text], 1) - none;
+        println!("{name:<46} {count:>13}");
+        most = most.max(count);
+    }
+    println!("{:<46} {most:>13}  (bound {HOSTILE})", "the most");
+    mean <= EVERYDAY && most <= HOSTILE
+}
+
+/// The instructions of a process that classifies these commands so many times.
+fn counted(project: &Path, commands: &[&str], times: u64) -> u64 {
+    let file = project.with_extension("commands");
+    fs::write(&file, serde_json::json!(commands).to_string()).expect("a file");
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe().expect("this program's path"))
+        .arg(COUNT)
+        .args([project, &file])
+        .arg(times.to_string())
+        .output()
+        .expect("this bench needs the program `valgrind`");
+    fs::remove_file(&file).expect("the file is there");
+    let report = String::from_utf8_lossy(&output.stderr);
+    let collected = report
+        .lines()
+        .find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
+    collected.unwrap_or_else(|| panic!("callgrind gave no count:\n{report}"))
+}
+
+/// What callgrind looks at.
+fn classify_all(project: &Path, commands: &Path, times: u64) {
+    let commands = fs::read_to_string(commands).expect("the commands");
+    let commands: Vec<String> = serde_json::from_str(&commands).expect("a list of commands");
+    let (facts, policy) = (facts(project), Policy::default());
+    let calls: Vec<Call> = commands.iter().map(|command| call(command, project)).collect();
+    for _ in 0..times {
+        for call in &calls {
+            timed(call, &policy, &facts);
+        }
     }
 }
 

@@ -128,6 +128,8 @@ impl Image {
             // Wide, so that what belongs together stands on one line.
             ("COLUMNS", "400"),
             ("MANWIDTH", "400"),
+            // It warns and waits otherwise.
+            ("FILTER_BRANCH_SQUELCH_WARNING", "1"),
         ] {
             command.args(["--setenv", name, value]);
         }

@@ -27,6 +27,7 @@ const WANTS_VALUE: &[&str] = &[
     "expects a value",
     "expects a ",
     "expected a value",
+    "expected parameter",
     "argument expected",
     "needs an argument",
     "needs argument",
@@ -140,7 +141,11 @@ pub fn verdict(bare: &Answer, control: &Answer, answers: &[Answer], option: &str
         panic!("`tries` makes {TRIES} commands")
     };
     // What it misses without the option too is no value of the option.
-    if says(&alone.text, WANTS_VALUE) && !says(&bare.text, WANTS_VALUE) && !refuses(alone, option) {
+    let own = alone
+        .text
+        .lines()
+        .filter(|line| !bare.text.lines().any(|other| other == *line));
+    if own.into_iter().any(|line| says(line, WANTS_VALUE)) && !refuses(alone, option) {
         return Verdict::Known([Shown::Valued].into());
     }
     if refuses(alone, option) {
@@ -232,6 +237,15 @@ mod tests {
             judged("-a", [none, "missing operand", none, "x: invalid option -- '1'"]),
             bare
         );
+        let missing = |text: &str| Answer {
+            status: 1,
+            text: text.to_owned(),
+        };
+        let bare = missing("Error: Missing argument 'APP'.");
+        let answers = ["Error: Option '--level' requires an argument.", "", ""].map(missing);
+        assert_eq!(verdict(&bare, &missing(none), &answers, "--level"), valued);
+        let answers = [bare.clone(), bare.clone(), bare.clone()];
+        assert_eq!(verdict(&bare, &missing(none), &answers, "--level"), Verdict::Accepted);
         assert_eq!(
             judged("-q", [none, "x: invalid option -- 'q'", "", ""]),
             Verdict::Unknown

@@ -23,7 +23,7 @@ pub struct Reading {
 impl Reading {
     /// Adds what another text says.
     pub fn add(&mut self, text: &str) {
-        for line in text.lines() {
+        for line in &whole_lines(text) {
             for (option, shown) in definition(line) {
                 self.defined.entry(option).or_default().insert(shown);
             }
@@ -45,21 +45,46 @@ impl Reading {
     }
 }
 
+/// The lines of a text; one that ends with the type of a value goes with the definition before it, for yargs wraps its help.
+fn whole_lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut defining: Option<usize> = None;
+    for line in text.lines() {
+        let is_definition = line.trim_start().starts_with('-');
+        match defining {
+            Some(at) if !is_definition && is_typed(line) => lines[at].push_str(line),
+            _ if is_definition => defining = Some(lines.len()),
+            _ if line.trim().is_empty() => defining = None,
+            _ => {}
+        }
+        lines.push(line.to_owned());
+    }
+    lines
+}
+
+/// Some write the type of the value at the end.
+fn is_typed(line: &str) -> bool {
+    ["[string]", "[number]", "[array]"]
+        .iter()
+        .any(|kind| line.contains(kind))
+}
+
 /// The options that a line defines: those that it begins with, `-o, --output FILE   what it does`.
 fn definition(line: &str) -> Vec<(String, Shown)> {
     let mut rest = line.trim_start_matches(|c: char| c.is_whitespace() || "·•*|│└├─`‘'\"[".contains(c));
     let mut found: Vec<(Vec<String>, Option<Shown>)> = Vec::new();
     let mut bracketed = false;
     while let Some((options, after)) = spelling(rest) {
-        let after = if bracketed { &after[1..] } else { after };
+        let after = after.strip_prefix(']').filter(|_| bracketed).unwrap_or(after);
         let (shown, after) = value(after, true);
         found.push((options, shown));
-        // `-r [--revision] ARG`
-        let long = after
-            .trim_start()
-            .strip_prefix('[')
-            .filter(|next| next.starts_with("--"));
-        bracketed = long.and_then(spelling).is_some_and(|(_, after)| after.starts_with(']'));
+        // `-r [--revision] ARG`, `-p, [--port=PORT]`
+        let next = after.trim_start_matches([',', ' ']);
+        let long = next.strip_prefix('[').filter(|next| next.starts_with("--"));
+        let closes: &[char] = if after.starts_with(',') { &[']', '='] } else { &[']'] };
+        bracketed = long
+            .and_then(spelling)
+            .is_some_and(|(_, after)| after.starts_with(closes));
         if let Some(long) = long.filter(|_| bracketed) {
             rest = long;
             continue;
@@ -74,14 +99,8 @@ fn definition(line: &str) -> Vec<(String, Shown)> {
         };
     }
     // `-o, --output FILE` gives `-o` the value too; `--no-output, --output=FILE` does not.
-    // Some write the type of the value at the end.
-    let typed = || {
-        ["[string]", "[number]", "[array]"]
-            .iter()
-            .any(|kind| line.contains(kind))
-    };
     let shared = found.iter().rev().find_map(|(_, shown)| *shown);
-    let shared = shared.or_else(|| typed().then_some(Shown::Valued));
+    let shared = shared.or_else(|| is_typed(line).then_some(Shown::Valued));
     let each = found.into_iter().flat_map(|(options, shown)| {
         let negated = options[0].starts_with("--no-");
         let shown = shown.or(if negated { None } else { shared }).unwrap_or(Shown::Bare);
@@ -310,6 +329,9 @@ mod tests {
             "usage: x [-o|--output <file>]... [-v]",
             "  -oFILE  writes there",
             "  -o, --output  writes there  [string] [default: \"out\"]",
+            "  -o, --output  writes there,\n                wherever that is\n                [string]",
+            "  -o, [--output=FILE]  # writes there",
+            "  -o [--output] FILE  : writes there",
         ] {
             assert_eq!(shown(line, "-o"), [Shown::Valued], "{line}");
         }
