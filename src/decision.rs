@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 
+use crate::policy::rules::Conditions;
 use crate::questions::Answers;
 
 /// The answer to one call.
@@ -43,8 +44,8 @@ pub enum Allow {
 pub struct Run {
     /// The whole input that replaces the one received; `None` leaves it.
     pub input: Option<Box<RawValue>>,
-    /// Which of the offered suggestions the host is to remember, counted from 0.
-    pub remember: Option<usize>,
+    /// What is remembered beside it.
+    pub remember: Option<Remember>,
     /// Why, for the faces that show it: "reads files of the project". May be empty.
     pub why: String,
 }
@@ -54,6 +55,58 @@ pub struct Run {
 pub enum NextMode {
     AcceptEdits,
     Auto,
+}
+
+/// What a person has remembered, so that they are not asked again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remember {
+    /// A suggestion of the host's, by its place from 0, as the host sent it.
+    Suggestion(usize),
+    /// The same until the session ends, wherever the host would have kept it.
+    ForSession(usize),
+    /// A rule of the person's own.
+    Rule(Box<Conditions>),
+}
+
+/// Something that a person may have remembered with an allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// What is let through from then on, in words.
+    pub change: String,
+    /// How far it reaches; `None` for a suggestion that is not known, which is shown as it came.
+    pub scope: Option<Scope>,
+    pub remember: Remember,
+}
+
+/// Who keeps what is remembered, and how far it reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Session,
+    Local,
+    Project,
+    User,
+    /// A rule in the person's own configuration.
+    Countersign,
+}
+
+impl Scope {
+    /// In words that follow a change.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Scope::Session => "for this session",
+            Scope::Local => "for this project, in your local settings",
+            Scope::Project => "for everyone on this project, in its settings",
+            Scope::User => "for you everywhere, in your settings",
+            Scope::Countersign => "for you everywhere, as a rule of Countersign",
+        }
+    }
+}
+
+impl fmt::Display for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.change)?;
+        self.scope.map_or(Ok(()), |scope| write!(f, ", {}", scope.words()))
+    }
 }
 
 /// A call that only a person may let through.
@@ -180,6 +233,8 @@ pub struct Answer {
     /// The digest of the call that the person was shown.
     pub digest: String,
     pub tool_use_id: Option<String>,
+    /// From which device it came; `None` for the terminal of this process.
+    pub device: Option<String>,
     /// When it reached this process.
     pub given_at: Instant,
 }
@@ -246,6 +301,7 @@ mod tests {
         Answer {
             digest: asked.digest.clone(),
             tool_use_id: asked.tool_use_id.clone(),
+            device: None,
             given_at: asked.at + after,
         }
     }

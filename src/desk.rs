@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::approver::{Approver, Card, Reply, Withdrawal};
+use crate::approver::{Approver, Card, Reply, Shown, Withdrawal};
 use crate::audit::Masker;
 use crate::audit::entry::{Action, Answered, Entry};
 use crate::call::Input;
@@ -21,12 +21,15 @@ use crate::report;
 use crate::wire::EventKind;
 use crate::wire::once::{self, diagnose};
 use crate::wire::output::permission_result;
-use crate::wire::request::{Request, suggestion};
+use crate::wire::request::{Request, offers};
 
 /// How long the hook of the same host has to hand on where the session stands.
 const HANDING_ON: Duration = Duration::from_secs(1);
 /// How often it is looked for meanwhile.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
+/// Said while it is off.
+const OFF: &str = "Countersign is switched off; `countersign on` switches it on.";
 
 /// Everything that settling needs beside the request.
 pub struct Desk<'a> {
@@ -62,7 +65,7 @@ impl Desk<'_> {
         loop {
             let pause = pause::now();
             if matches!(pause, Pause::Off { .. } | Pause::Unreadable(_)) {
-                return Settled::Undecided("Countersign is switched off; `countersign on` switches it on.".into());
+                return Settled::Undecided(OFF.into());
             }
             let mut bench = self.judged(&request, pause);
             let ruling = &mut bench.judgement.ruling;
@@ -109,10 +112,35 @@ impl Desk<'_> {
                     if let Err(void) = answer.counts(&asked) {
                         return bench.unanswered(&request, begun, Reason::Timeout, &void.to_string());
                     }
-                    if let Decision::Allow(Allow::Run(run)) = &mut decision {
-                        run.input = edited.then(|| request.call.raw_input.clone());
+                    if let Decision::Allow(allow) = &mut decision {
+                        // Things may have changed while the person was waited for.
+                        let shown = Shown::of(&bench.judgement);
+                        bench.judgement.ruling.give_back();
+                        bench = self.judged(&request, pause::now());
+                        let ruling = &bench.judgement.ruling;
+                        match pause::now() {
+                            Pause::On => {}
+                            Pause::Frozen(_) => return bench.settle(&request, begun),
+                            Pause::Off { .. } | Pause::Unreadable(_) => return Settled::Undecided(OFF.into()),
+                        }
+                        if matches!(ruling.decision, Decision::Deny(_)) {
+                            return bench.settle(&request, begun);
+                        }
+                        if matches!(ruling.by, By::Configuration(_)) {
+                            let why = ruling.by.to_string();
+                            return bench.unanswered(&request, begun, Reason::Policy, &why);
+                        }
+                        if !shown.covers(&bench.judgement) {
+                            diagnose("the call has come to do more than you were shown, so you are asked again");
+                            left_open = true;
+                            bench.judgement.ruling.give_back();
+                            continue;
+                        }
+                        if let Allow::Run(run) = allow {
+                            run.input = edited.then(|| request.call.raw_input.clone());
+                        }
                     }
-                    bench.decide(decision, By::Person);
+                    bench.decide(decision, answer.device.map_or(By::Person, By::Device));
                     return bench.settle(&request, begun);
                 }
                 Reply::SayInstead(words) => {
@@ -130,7 +158,8 @@ impl Desk<'_> {
                     let reason = bench.judgement.ruling.by.reason().unwrap_or(Reason::Policy);
                     return bench.unanswered(&request, begun, reason, &format!("nobody can be asked: {why}"));
                 }
-                Reply::Withdrawn => {
+                Reply::Unreachable(why) => return bench.unanswered(&request, begun, Reason::RelayUnreachable, &why),
+                Reply::Withdrawn(_) => {
                     bench.decide(Decision::None, By::Withdrawn);
                     bench.judgement.ruling.give_back();
                     bench.record(&request, begun, Action::None);
@@ -201,29 +230,31 @@ impl Desk<'_> {
             if let Some(handed_on) = presence.take(&digest, arrived) {
                 return Some(handed_on);
             }
-            if Instant::now() >= end || withdrawal.wait(BETWEEN_LOOKS) {
+            if Instant::now() >= end || withdrawal.wait(BETWEEN_LOOKS).is_some() {
                 return None;
             }
         }
     }
 
     fn ask(&self, request: &Request, bench: &Bench, edited: bool, asked: &Asked, withdrawal: &Withdrawal) -> Reply {
-        if withdrawal.is_withdrawn() {
-            return Reply::Withdrawn;
+        if let Some(why) = withdrawal.withdrawn() {
+            return Reply::Withdrawn(why);
         }
         if asked.within.is_zero() {
             return Reply::Absent("`headless.wait` is 0".into());
         }
         // Nothing critical is remembered.
-        let suggestions = match bench.judgement.ruling.tier {
+        let offers = match bench.judgement.ruling.tier {
             Tier::Critical => Vec::new(),
-            _ => request.call.suggestions.iter().map(|raw| suggestion(raw)).collect(),
+            _ => offers(&request.call.suggestions),
         };
         let card = Card {
             request,
             judgement: &bench.judgement,
+            project: bench.project.as_deref(),
+            attended: false,
             edited,
-            suggestions: &suggestions,
+            offers: &offers,
             can_say_instead: self.can_say_instead,
             until: asked.at + asked.within,
         };

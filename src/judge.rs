@@ -94,15 +94,32 @@ fn tell_losses(judgement: &mut Judgement, facts: &Facts) {
     }
 }
 
-fn held_back(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<By> {
+/// The settings of the host that hold here.
+fn host_settings(facts: &Facts) -> host_rules::AskRules {
     let config_dir = std::env::var_os("CLAUDE_CONFIG_DIR");
     let sources = host_rules::Sources::of(facts.home.as_deref(), config_dir.as_deref(), &facts.project);
-    let rules = host_rules::read(&sources, facts);
+    host_rules::read(&sources, facts)
+}
+
+/// A variable that the project's settings of the host set and that programs obey: where there is one, HOME or PATH of this
+/// very process may be the project's.
+fn obeyed_variable(rules: &host_rules::AskRules) -> Option<String> {
     let obeyed = |(name, value): &(String, String)| {
         let value = Value::Literal(value.clone());
         (environment::assignment(name, &value) != EnvRisk::Inert).then(|| name.clone())
     };
-    if let Some(name) = rules.project_variables.iter().find_map(obeyed) {
+    rules.project_variables.iter().find_map(obeyed)
+}
+
+/// The variable by which the project could have chosen what this process takes for the person's own: their home, their
+/// configuration.
+pub fn led_by_project(facts: &Facts) -> Option<String> {
+    obeyed_variable(&host_settings(facts))
+}
+
+fn held_back(call: &Call, assessment: &Assessment, facts: &Facts) -> Option<By> {
+    let rules = host_settings(facts);
+    if let Some(name) = obeyed_variable(&rules) {
         return Some(By::ProjectVariable(name));
     }
     let command = match &call.input {

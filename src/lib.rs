@@ -28,6 +28,7 @@ pub mod desk;
 pub mod effect;
 pub mod escape;
 pub mod facts;
+pub mod hold;
 pub mod judge;
 pub mod own_files;
 pub mod pause;

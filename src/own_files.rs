@@ -7,6 +7,7 @@ use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -102,6 +103,20 @@ pub fn open_private(path: &Path, options: &mut OpenOptions) -> io::Result<(File,
     Ok((file, metadata.len()))
 }
 
+/// Checks that nobody else reads an open file of ours.
+///
+/// # Errors
+/// Others may, which says what to do about it.
+pub fn only_own(path: &Path, file: &File) -> io::Result<()> {
+    match file.metadata()?.mode() & 0o077 {
+        0 => Ok(()),
+        _ => Err(refused(
+            path,
+            "holds a secret and can be read by others: run `chmod 600` on it",
+        )),
+    }
+}
+
 fn refused(path: &Path, why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, format!("{} {why}", path.display()))
 }
@@ -134,6 +149,8 @@ pub fn own_uid() -> u32 {
 }
 
 /// A relative HOME would make them depend on where a session stands, so it counts as none.
-fn dirs() -> Option<ProjectDirs> {
-    ProjectDirs::from("", "", "countersign").filter(|dirs| dirs.config_dir().is_absolute())
+fn dirs() -> Option<&'static ProjectDirs> {
+    static DIRS: OnceLock<Option<ProjectDirs>> = OnceLock::new();
+    let found = || ProjectDirs::from("", "", "countersign").filter(|dirs| dirs.config_dir().is_absolute());
+    DIRS.get_or_init(found).as_ref()
 }

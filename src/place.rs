@@ -241,6 +241,8 @@ const SECRET_HOME: &[&str] = &[
     ".config/stripe",
     ".ngrok2",
     ".config/ngrok",
+    ".local/state/countersign/relay",
+    "library/application support/countersign/relay",
 ];
 
 /// Files and directories below a home that the person's shell, tools, the host or Countersign run or obey.

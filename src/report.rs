@@ -4,6 +4,8 @@
 pub mod steps;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::assess::loss::{Bound, Loss};
 use crate::effect::{Action, Assessment, Effect, Place, Reach, Subject, Undo};
@@ -48,6 +50,23 @@ impl ShownLoss {
 
 /// At most this many effects are named in a summary; the rest are counted.
 const MAX_NAMED: usize = 6;
+
+/// A plan of the agent's as a person approves it: its text, and whatever is approved with it.
+pub fn plan(input: &RawValue) -> String {
+    let fields: Map<String, Value> = serde_json::from_str(input.get()).unwrap_or_default();
+    let text = fields.get("plan").and_then(Value::as_str).unwrap_or_default();
+    let mut shown = match text.trim() {
+        "" => "(The plan came without a text.)".to_owned(),
+        _ => text.to_owned(),
+    };
+    for (name, value) in &fields {
+        if !matches!(name.as_str(), "plan" | "planFilePath") {
+            let value = serde_json::to_string_pretty(value).unwrap_or_default();
+            shown.push_str(&format!("\n\nApproved with it: {name} {value}"));
+        }
+    }
+    shown
+}
 
 /// One line: the effects, worst first, each once.
 pub fn summary(assessment: &Assessment) -> String {

@@ -14,6 +14,7 @@ use countersign::cli::hook;
 use countersign::decision::{Allow, Decision, Run};
 use countersign::effect::{Assessment, Tier};
 use countersign::facts::Facts;
+use countersign::hold::{Held, Holder};
 use countersign::judge::Judgement;
 use countersign::policy::{By, Circumstances, Policy, Ruling, Wiring};
 use countersign::wire::EventKind;
@@ -96,6 +97,19 @@ fn answers_once() -> Once {
     once
 }
 
+/// Nothing is held here.
+struct AtOnce;
+
+impl Holder for AtOnce {
+    const WAITS: bool = false;
+
+    fn hold(&self, _: Held) {
+        panic!("a call is held");
+    }
+
+    fn printed(&self, _: bool) {}
+}
+
 fn hangs_after_its_answer() -> ! {
     answers_once();
     loop {
@@ -121,7 +135,7 @@ fn main() {
             Some("answers-twice") => answers_twice(),
             _ => return run_all(),
         };
-        hook::answer(hook::Args::read(rest), judge);
+        hook::answer(hook::Args::read(rest), judge, AtOnce);
     }
     run_all()
 }

@@ -1,7 +1,7 @@
 //! Every answer, byte for byte, and held against what the host was seen to accept.
 
 use countersign::call::{Agent, Call, Input, Mode};
-use countersign::decision::{Allow, Decision, Deny, Hold, NextMode, Reason, Run};
+use countersign::decision::{Allow, Decision, Deny, Hold, NextMode, Reason, Remember, Run};
 use countersign::questions::{Answer, Answers};
 use countersign::wire::EventKind::{self, CanUseTool, PermissionRequest, PreToolUse};
 use countersign::wire::output::{MAX_TOLD, NoDecision, output, permission_result};
@@ -100,12 +100,13 @@ fn an_allow_carries_the_whole_edited_input() {
 
 #[test]
 fn an_allow_remembers_exactly_the_suggestion_that_was_chosen() {
-    let remember = |index| {
+    let chosen = |remember| {
         allow(Run {
-            remember: Some(index),
+            remember: Some(remember),
             ..run()
         })
     };
+    let remember = |index| chosen(Remember::Suggestion(index));
     assert_eq!(
         asked(&bash(), &remember(0)),
         format!(
@@ -122,6 +123,14 @@ fn an_allow_remembers_exactly_the_suggestion_that_was_chosen() {
         asked(&bash(), &remember(2)),
         BLOCK,
         "what was not offered cannot be remembered"
+    );
+    let for_session = RULE.replace("localSettings", "session");
+    assert_ne!(for_session, RULE);
+    assert_eq!(
+        asked(&bash(), &chosen(Remember::ForSession(0))),
+        format!(
+            r#"{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{{"behavior":"allow","updatedPermissions":[{for_session}]}}}}}}"#
+        )
     );
 }
 
@@ -337,7 +346,7 @@ fn a_tool_use_is_allowed_with_an_edited_input_but_remembers_nothing() {
         r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"Countersign: understood and harmless","updatedInput":{"command":"ls"}}}"#
     );
     let remembering = Run {
-        remember: Some(0),
+        remember: Some(Remember::Suggestion(0)),
         ..run()
     };
     assert_eq!(written(PreToolUse, &bash(), &allow(remembering)), "{}");
@@ -443,7 +452,7 @@ fn a_result_that_allows_always_carries_an_input() {
         r#"{"behavior":"allow","updatedInput":{"command": "npm  view x\n", "timeout":5}}"#
     );
     let both = Run {
-        remember: Some(1),
+        remember: Some(Remember::Suggestion(1)),
         ..edited
     };
     assert_eq!(
@@ -453,7 +462,7 @@ fn a_result_that_allows_always_carries_an_input() {
         )
     );
     let remembered = Run {
-        remember: Some(0),
+        remember: Some(Remember::Suggestion(0)),
         ..run()
     };
     assert_eq!(
@@ -534,7 +543,7 @@ fn there_is_no_result_where_nobody_decided_or_the_decision_does_not_fit() {
         ..run()
     };
     let never_offered = Run {
-        remember: Some(2),
+        remember: Some(Remember::Suggestion(2)),
         ..run()
     };
     for decision in [
@@ -771,7 +780,7 @@ fn any_decision(call: &Call) -> BoxedStrategy<Decision> {
         any::<String>().prop_map(|reason| hold(&reason)),
         run.prop_map(|(input, remember, why)| allow(Run {
             input: input.map(|json| raw(&json)),
-            remember,
+            remember: remember.map(Remember::Suggestion),
             why
         })),
         proptest::sample::select(vec![None, Some(NextMode::AcceptEdits), Some(NextMode::Auto)])

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Withdrawal;
+use super::{Why, Withdrawal};
 
 /// How long what still stands has to be taken down.
 const TAKING_DOWN: Duration = Duration::from_millis(500);
@@ -42,14 +42,16 @@ impl Running {
     pub fn withdraw(&self, id: &str) -> bool {
         let withdrawal = self.requests().get(id).cloned();
         if let Some(withdrawal) = &withdrawal {
-            withdrawal.withdraw();
+            withdrawal.withdraw(Why::AnsweredElsewhere);
         }
         withdrawal.is_some()
     }
 
     /// Nobody wants any answer any more: waits until what stands on a terminal is taken down, for half a second at most.
     pub fn withdraw_all(&self) {
-        self.requests().values().for_each(|withdrawal| withdrawal.withdraw());
+        self.requests()
+            .values()
+            .for_each(|withdrawal| withdrawal.withdraw(Why::SessionEnded));
         let end = Instant::now() + TAKING_DOWN;
         while !self.requests().is_empty() && Instant::now() < end {
             thread::sleep(BETWEEN_LOOKS);

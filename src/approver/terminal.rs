@@ -4,9 +4,9 @@
 //! whoever asks on this terminal; what was typed before a question stood counts for nothing; and a process in the
 //! background, which the terminal would stop, asks nobody.
 
-mod editor;
-mod questions;
-mod screen;
+pub mod editor;
+pub mod questions;
+pub mod screen;
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -17,14 +17,14 @@ use serde_json::Value;
 
 use super::{Approver, Card, Reply, Withdrawal};
 use crate::call::Input;
-use crate::decision::{Allow, Answer, Decision, Deny, NextMode, Reason, Run};
+use crate::decision::{Allow, Answer, Decision, Deny, NextMode, Reason, Remember, Run};
 use crate::escape::{visible, visible_json};
 use crate::pause::Length;
-use crate::report::steps;
+use crate::report::{self, steps};
 use screen::Screen;
 
 /// The most lines of an input that are shown at once, and the most characters of a line.
-const MAX_LINES: usize = 30;
+pub const MAX_LINES: usize = 30;
 const MAX_LINE: usize = 200;
 /// The most lines that its steps take.
 const MAX_STEP_LINES: usize = 60;
@@ -46,7 +46,7 @@ impl Approver for Terminal {
                 _ => call(&mut screen, card),
             };
             match &reply {
-                Err(Reply::Withdrawn) => screen.say("(not asked any more: it was answered elsewhere, or has ended)"),
+                Err(Reply::Withdrawn(_)) => screen.say("(not asked any more: it was answered elsewhere, or has ended)"),
                 Err(Reply::Unanswered) => screen.say("(no answer in time)"),
                 Ok(_) | Err(_) => {}
             }
@@ -58,7 +58,7 @@ impl Approver for Terminal {
 
 /// What may be chosen for an ordinary call, with the keys that choose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Choice {
+pub enum Choice {
     Allow,
     Deny,
     Edit,
@@ -80,7 +80,7 @@ const CHOICES: [(Choice, &str, &str); 7] = [
 
 impl Choice {
     /// The choice that a line names, and the words after it.
-    fn read(line: &str) -> Option<(Self, &str)> {
+    pub fn read(line: &str) -> Option<(Self, &str)> {
         let (word, words) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         let word = word.to_lowercase();
         let chosen = CHOICES.iter().find(|(_, key, name)| word == *key || word == *name);
@@ -91,7 +91,7 @@ impl Choice {
 /// The choices in one line.
 fn offered(card: &Card) -> String {
     let mut text = String::from("[a]llow  [d]eny WHY  [e]dit  ");
-    if !card.suggestions.is_empty() {
+    if !card.offers.is_empty() {
         text.push_str("al[w]ays  ");
     }
     text.push_str("e[x]plain  [s]top the turn");
@@ -134,11 +134,11 @@ fn call(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
             Choice::Always => {
                 if !is_whole {
                     screen.say("Not all of it was shown; `explain` shows the rest first.");
-                } else if let Some(index) = remembered(screen, card)? {
+                } else if let Some(remember) = remembered(screen, card)? {
                     return Ok(decided(
                         card,
                         Allow::Run(Run {
-                            remember: Some(index),
+                            remember: Some(remember),
                             ..Run::default()
                         }),
                     ));
@@ -168,26 +168,25 @@ fn call(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
     }
 }
 
-/// Which suggestion is to be remembered, by its place; `None`: none after all.
-fn remembered(screen: &mut Screen, card: &Card) -> Result<Option<usize>, Reply> {
-    if card.suggestions.is_empty() {
+/// What is to be remembered; `None`: nothing after all.
+fn remembered(screen: &mut Screen, card: &Card) -> Result<Option<Remember>, Reply> {
+    if card.offers.is_empty() {
         screen.say("Claude Code offers nothing to remember here.");
         return Ok(None);
     }
     screen.say("Allow it now, and from now on:");
-    for (number, suggestion) in (1..).zip(card.suggestions) {
-        screen.say(&format!("  {number}  {}", visible(suggestion)));
+    for (number, offer) in (1..).zip(card.offers) {
+        screen.say(&format!("  {number}  {}", visible(&offer.to_string())));
     }
     let line = screen.line("which one (nothing: none)> ")?;
     let number: Option<usize> = line.trim().parse().ok();
     Ok(number
-        .and_then(|number| number.checked_sub(1))
-        .filter(|index| *index < card.suggestions.len()))
+        .and_then(|number| card.offers.get(number.checked_sub(1)?))
+        .map(|offer| offer.remember.clone()))
 }
 
 fn plan(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
-    let input: Value = serde_json::from_str(card.request.call.raw_input.get()).unwrap_or_default();
-    let text = input["plan"].as_str().unwrap_or("(The plan came without a text.)");
+    let text = report::plan(&card.request.call.raw_input);
     let lines: Vec<String> = text.lines().map(|line| visible(line).into_owned()).collect();
     let mut is_whole = !screen.show("Countersign: the agent's plan", &lines, MAX_LINES);
     loop {
@@ -296,9 +295,13 @@ fn answered(card: &Card, decision: Decision) -> Reply {
     let answer = Answer {
         digest: card.request.call.digest(),
         tool_use_id: card.request.tool_use_id.clone(),
+        device: None,
         given_at: Instant::now(),
     };
-    Reply::Decided { decision, answer }
+    Reply::Decided {
+        decision,
+        answer: Box::new(answer),
+    }
 }
 
 #[cfg(test)]

@@ -52,6 +52,9 @@ const MIN_TOKEN: usize = 15;
 /// A value of this many bytes after `name=`, without a blank and as mixed as a key, is taken for one.
 const MIN_MIXED: usize = 24;
 
+/// The variable in which the host names the session: by it the record tells sessions apart.
+const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
+
 /// Knows the values that must not be written.
 #[derive(Debug, Default)]
 pub struct Masker {
@@ -59,11 +62,21 @@ pub struct Masker {
     variables: Vec<(String, String)>,
 }
 
+/// Where a text holds secrets.
+#[derive(Default)]
+struct Secrets {
+    /// What is a secret by itself: a value of the environment, a token of a known form.
+    known: Vec<Range<usize>>,
+    /// What is taken for one because of what stands around it.
+    guessed: Vec<Range<usize>>,
+}
+
 impl Masker {
     pub fn of_environment() -> Self {
         let variables = env::vars_os().filter_map(|(name, value)| {
             let value = value.into_string().ok().filter(|value| value.len() >= MIN_VALUE)?;
-            Some((name.into_string().ok()?, value))
+            let name = name.into_string().ok().filter(|name| name != SESSION)?;
+            Some((name, value))
         });
         Masker {
             variables: variables.collect(),
@@ -72,17 +85,37 @@ impl Masker {
 
     /// The text with each secret in it replaced.
     pub fn text(&self, text: &str) -> String {
-        let mut found = Vec::new();
+        let Secrets { mut known, guessed } = self.secrets(text);
+        known.extend(guessed);
+        replaced(text, known)
+    }
+
+    /// The same for somebody who is to allow what the text says, and how many bytes of it they do not see that may be more
+    /// than a secret: what is masked because of what stands around it may be code as well.
+    pub fn for_approval(&self, text: &str) -> (String, usize) {
+        let Secrets { mut known, guessed } = self.secrets(text);
+        let is_known = |range: &Range<usize>| {
+            known
+                .iter()
+                .any(|known| known.start <= range.start && range.end <= known.end)
+        };
+        let hidden = guessed.iter().filter(|range| !is_known(range)).map(Range::len).sum();
+        known.extend(guessed);
+        (replaced(text, known), hidden)
+    }
+
+    fn secrets(&self, text: &str) -> Secrets {
+        let mut secrets = Secrets::default();
         if text.len() >= MIN_VALUE {
-            self.values(text, &mut found);
+            self.values(text, &mut secrets.known);
         }
         if text.len() >= MIN_TOKEN {
-            tokens(text, &mut found);
-            private_keys(text, &mut found);
-            logins(text, &mut found);
+            tokens(text, &mut secrets.known);
+            private_keys(text, &mut secrets.guessed);
+            logins(text, &mut secrets.guessed);
         }
-        named(text, &mut found);
-        replaced(text, found)
+        named(text, &mut secrets.guessed);
+        secrets
     }
 
     /// The JSON with each secret in its texts replaced, and all that stands under a secret's name.
@@ -304,6 +337,31 @@ fn replaced(text: &str, mut found: Vec<Range<usize>>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_to_allow_a_text_is_told_that_more_than_a_known_secret_is_hidden() {
+        let mask = masker();
+        for word in [
+            "mysql -pcorrect horse \"battery\"",
+            "deploy --token ghp_aaaaaaaaaaaaaaaaaaaaaaaaaaaa1",
+        ] {
+            let (shown, hidden) = mask.for_approval(word);
+            assert!(shown.contains(MASKED), "{shown}");
+            assert_eq!(hidden, 0, "{shown}");
+        }
+        for code in [
+            "python3 -c \"# -----BEGIN X\nimport os; os.system(chr(114))\"",
+            "echo token: x; python3 run.py",
+            "node -e 'api_key=require(1).exec(2)'",
+            "perl -e '$token=unlink+q!notes.txt!'",
+            "token=cm0gLXJmIG5vdGVzLnR4dA==; echo $token|base64 -d|sh",
+            "restic --password-command /tmp/evil.sh backup x",
+        ] {
+            let (shown, hidden) = mask.for_approval(code);
+            assert!(shown.contains(MASKED) && hidden > 0, "{shown} {hidden}");
+        }
+        assert_eq!(mask.for_approval("rm notes.txt"), ("rm notes.txt".to_owned(), 0));
+    }
 
     fn masker() -> Masker {
         let variables = [

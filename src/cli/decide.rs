@@ -1,6 +1,7 @@
 //! `countersign decide`: one request of an SDK's `canUseTool` in, one `PermissionResult` out.
 
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
@@ -10,8 +11,9 @@ use anyhow::{Context, anyhow, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::approver::Withdrawal;
+use super::relay;
 use crate::approver::terminal::Terminal;
+use crate::approver::{Approver, Why, Withdrawal};
 use crate::desk::{self, Desk, Settled};
 use crate::wire::event::MAX_BYTES;
 use crate::wire::request;
@@ -37,12 +39,18 @@ fn printed(result: &str) -> anyhow::Result<ExitCode> {
 }
 
 pub fn run(_: Args) -> anyhow::Result<ExitCode> {
-    let begun = Instant::now();
     let start = std::env::current_dir().context("the current directory is not known")?;
+    relay::take_over(&start);
+    decide(start, &Terminal)
+}
+
+/// Decides by policy, and by this approver.
+pub fn decide(start: PathBuf, approver: &dyn Approver) -> anyhow::Result<ExitCode> {
+    let begun = Instant::now();
     let withdrawal = Arc::new(Withdrawal::new().context("no descriptor is left")?);
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("signals cannot be waited for")?;
     let taker = Arc::clone(&withdrawal);
-    thread::spawn(move || signals.forever().for_each(|_| taker.withdraw()));
+    thread::spawn(move || signals.forever().for_each(|_| taker.withdraw(Why::SessionEnded)));
     let mut bytes = Vec::new();
     io::stdin()
         .lock()
@@ -56,7 +64,7 @@ pub fn run(_: Args) -> anyhow::Result<ExitCode> {
         }
     };
     let desk = Desk {
-        approver: &Terminal,
+        approver,
         presence: None,
         start,
         can_say_instead: false,

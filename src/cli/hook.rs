@@ -13,16 +13,19 @@ use std::process::{self, ExitCode};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::relay::HandOver;
 use crate::audit::Masker;
 use crate::audit::entry::{Action, Answered, Entry};
 use crate::call::Call;
 use crate::decision::{Decision, Deny};
 use crate::effect::Tier;
 use crate::facts::Facts;
+use crate::hold::{self, AT_ONCE, Held, Holder};
 use crate::judge::{self, Judgement};
 use crate::own_files;
 use crate::pause::{self, Freeze, Pause};
 use crate::policy::config::{self, Invalid};
+use crate::policy::rules::{Conditions, Rule};
 use crate::policy::{Buckets, Circumstances, Config, Guard, Policy, Wiring};
 use crate::presence::{HandedOn, Other};
 use crate::wire::EventKind;
@@ -32,7 +35,7 @@ use crate::wire::output::output;
 use crate::wire::twin::{self, Standing};
 
 /// The deadline where the arguments set none, in seconds.
-const DEADLINE: u64 = 25;
+const DEADLINE: u64 = AT_ONCE;
 
 /// The longest deadline: the longest time that the host lets a hook run.
 const LONGEST_DEADLINE: u64 = 24 * 60 * 60;
@@ -111,6 +114,16 @@ impl Args {
         })
     }
 
+    /// Those of an entry that answers permission prompts within so many seconds.
+    pub const fn of_permission_requests(deadline: u64) -> Self {
+        Args {
+            deadline,
+            early: false,
+            guard: None,
+            guard_asks: false,
+        }
+    }
+
     fn wiring(&self) -> Wiring {
         Wiring {
             early: self.early,
@@ -127,7 +140,7 @@ impl Args {
 pub fn run_if_asked() {
     let words: Vec<OsString> = env::args_os().skip(1).collect();
     match words.split_first() {
-        Some((hook, rest)) if hook == "hook" && !asks_for_help(rest) => answer(Args::read(rest), judge::judge),
+        Some((hook, rest)) if hook == "hook" && !asks_for_help(rest) => run_here(Args::read(rest)),
         _ => {}
     }
 }
@@ -138,17 +151,25 @@ fn asks_for_help(words: &[OsString]) -> bool {
 
 /// What clap found, should anything but the first word have been `hook`.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    answer(Ok(args), judge::judge)
+    run_here(Ok(args))
+}
+
+/// What is held is handed over: this process answers at once or not at all.
+fn run_here(args: Result<Args, String>) -> ! {
+    let deadline = args.as_ref().map_or(DEADLINE, |args| args.deadline);
+    let end = Instant::now() + Duration::from_secs(deadline);
+    answer(args, judge::judge, HandOver { end })
 }
 
 /// What judges a call: [`judge::judge`], but for tests.
 pub type Judge = fn(EventKind, &Call, Wiring, &Policy, &Circumstances, &Facts) -> Judgement;
 
-/// Answers the event on standard input by `judge`, records the answer, and ends the process.
+/// Answers the event on standard input by `judge`, records the answer, and ends the process. What policy leaves open goes
+/// to the holder, if the deadline is longer than [`AT_ONCE`] and a relay is on.
 ///
 /// Wrong arguments, an unreadable event or configuration, a panic of `judge`, the deadline: no decision. Until the event
 /// is known, that is no decision on a `PermissionRequest`, or on a `PreToolUse` if the arguments are for one.
-pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
+pub fn answer<H: Holder>(args: Result<Args, String>, judge: Judge, holder: H) -> ! {
     let known = Arc::new(Known::default());
     let deadline = args.as_ref().map_or(DEADLINE, |args| args.deadline);
     let wiring = args.as_ref().map(Args::wiring).unwrap_or_default();
@@ -161,7 +182,8 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     };
     let for_errors = Arc::clone(&known);
     let record_error = move |event, why: &str| for_errors.record_error(event, why);
-    let once = Once::start(expected, Duration::from_secs(deadline), Box::new(record_error));
+    let own_deadline = if H::WAITS { deadline } else { deadline.min(AT_ONCE) };
+    let once = Once::start(expected, Duration::from_secs(own_deadline), Box::new(record_error));
     let pause = look_at_the_switches(&once, &known);
     if let Err(why) = args {
         once.none(&format!("{why}; see `countersign hook --help`"));
@@ -178,7 +200,10 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     once.expect(event.kind);
     // While everything is frozen each twin denies, whoever holds the lock.
     let frozen = matches!(pause, Pause::Frozen(_));
-    let _lock = (!frozen).then(|| step_aside_for_twin(&once, &bytes, wiring)).flatten();
+    // Whoever waits has the lock of the hook that it was.
+    let lock = (!frozen && !H::WAITS)
+        .then(|| step_aside_for_twin(&once, &bytes, wiring))
+        .flatten();
     let facts = Facts::live(event.call.cwd.as_deref());
     if invalid.is_none() {
         invalid = config.tighten(&facts.project).err();
@@ -202,6 +227,20 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         let is_open = !matches!(judgement.ruling.decision, Decision::Allow(_) | Decision::Deny(_));
         leave_to(&other, &once, &event.call, is_open);
     }
+    if (H::WAITS || deadline > AT_ONCE) && hold::is_wanted(event, &judgement, &config, &facts) {
+        holder.hold(Held {
+            once: &once,
+            bytes: &bytes,
+            event,
+            judgement: &mut judgement,
+            config: &config,
+            facts: &facts,
+            attended: circumstances.attended,
+            hosts: hosts(),
+            judge: &|call, rule| judged_again(event.kind, call, wiring, judge, rule),
+            lock: lock.as_ref(),
+        });
+    }
     let none = once.none_is_printed_as();
     let line = output(event.kind, Some(&event.call), &judgement.ruling.decision, none);
     once.answer(&line);
@@ -213,6 +252,7 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
         true => Action::None,
         false => Action::of(&judgement.ruling.decision),
     };
+    holder.printed(action == Action::Allow);
     if action != Action::Allow {
         judgement.count(&facts);
         // Nobody here learns what a person says to it.
@@ -225,6 +265,27 @@ pub fn answer(args: Result<Args, String>, judge: Judge) -> ! {
     }
     once::record(&entry);
     process::exit(0)
+}
+
+/// The same call, or what a person has made of it, by what holds after they were waited for; with one more rule it is only
+/// tried.
+fn judged_again(event: EventKind, call: &Call, wiring: Wiring, judge: Judge, rule: Option<&Conditions>) -> Judgement {
+    let facts = Facts::live(call.cwd.as_deref());
+    let read = config::effective(own_files::config_file().as_deref(), &facts.project);
+    let (mut config, invalid) = match read {
+        Ok(config) => (config, None),
+        Err(invalid) => (Config::default(), Some(invalid)),
+    };
+    let mut circumstances = Circumstances::live(pause::now());
+    if let Some(rule) = rule {
+        circumstances.buckets = Buckets::Shown;
+        config.policy.rules.push(Rule::tried(rule));
+    }
+    let mut judgement = judge(event, call, wiring, &config.policy, &circumstances, &facts);
+    if let Some(invalid) = invalid {
+        judgement.ruling.withdraw(event, &invalid);
+    }
+    judgement
 }
 
 /// What the record is told, whoever answers.

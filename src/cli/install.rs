@@ -11,11 +11,10 @@ use similar::TextDiff;
 
 use crate::effect::Tier;
 use crate::policy::{Guard, Wiring};
-use crate::setup::file::SettingsFile;
-use crate::setup::host::{self, Places, Weight};
-use crate::setup::json::Document;
-use crate::setup::program;
+use crate::setup::file::{SettingsFile, check, read, unchanged};
+use crate::setup::host::Places;
 use crate::setup::wiring::{self, Entries};
+use crate::setup::{program, relay};
 
 /// Without a terminal nothing is asked: the entry for permission prompts is written, and what no option names stays
 /// as it is now (at first: not early, no guard).
@@ -138,6 +137,7 @@ fn wanted(args: &Args, settings: &Value, asks: bool) -> Result<Entries> {
     Ok(Entries {
         binary,
         wiring: Wiring { early, guard },
+        relay: relay::is_on(),
     })
 }
 
@@ -161,55 +161,6 @@ fn ask(question: &str) -> Result<bool> {
     }
 }
 
-/// The settings as they are, if the host takes them.
-///
-/// # Errors
-/// When they are not JSON, or the host would pass over the whole file; it then says what to mend.
-pub fn read(path: &Path, text: &str) -> Result<Value> {
-    let document = Document::parse(text).with_context(|| not_json(path))?;
-    let settings = document.value()?;
-    let faults = host::faults(&settings);
-    for fault in faults.iter().filter(|fault| fault.weight == Weight::Entry) {
-        eprintln!(
-            "countersign: note: in {} {fault}; Claude Code passes over it",
-            path.display()
-        );
-    }
-    if let Some(fault) = faults.iter().find(|fault| fault.weight == Weight::Void) {
-        bail!(
-            "in {} {fault}. Claude Code passes over the whole file because of that, hooks and permission rules included. \
-             It was left as it is; mend this and run again",
-            path.display()
-        );
-    }
-    Ok(settings)
-}
-
-/// Said of a settings file that cannot be parsed; where and why follow.
-pub fn not_json(path: &Path) -> String {
-    format!(
-        "{} is not the JSON that Claude Code reads, so it was left as it is; mend it (no comments, no trailing commas) \
-         and run this again",
-        path.display()
-    )
-}
-
-/// Nothing that the host would refuse is ever written.
-fn check(path: &Path, after: &str) -> Result<()> {
-    let faults = host::faults(&Document::parse(after)?.value()?);
-    match faults.into_iter().find(|fault| fault.weight == Weight::Void) {
-        Some(fault) => bail!(
-            "the change would make a file that Claude Code refuses ({fault}). {}",
-            unchanged(path)
-        ),
-        None => Ok(()),
-    }
-}
-
-fn unchanged(path: &Path) -> String {
-    format!("{} was left as it is", path.display())
-}
-
 /// The change as a unified diff.
 pub fn diff(path: &Path, before: &str, after: &str) -> String {
     let name = path.display().to_string();
@@ -222,6 +173,9 @@ pub fn diff(path: &Path, before: &str, after: &str) -> String {
 fn report(path: &Path, wired: &Entries, backup: Option<&Path>, target: &Target) {
     say!("Installed in {}:", path.display());
     say!("  permission prompts: answered by {}", wired.binary);
+    if wired.relay {
+        say!("  what is left open: held for whoever answers at the relay, beside Claude Code's own dialog");
+    }
     if wired.wiring.early {
         say!("  harmless shell commands: allowed before a prompt is considered");
     }

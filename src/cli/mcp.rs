@@ -13,8 +13,9 @@ use anyhow::Context;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::relay;
 use crate::approver::terminal::Terminal;
-use crate::approver::{Running, Withdrawal};
+use crate::approver::{Approver, Running, Why, Withdrawal};
 use crate::desk::{self, Desk, Settled};
 use crate::own_files;
 use crate::policy::config::{self, Config};
@@ -51,7 +52,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let start = std::env::current_dir().context("the current directory is not known")?;
+    relay::take_over(&start);
+    serve(start, Arc::new(Terminal))
+}
+
+/// Answers by policy, and by this approver.
+pub fn serve(start: PathBuf, approver: Arc<dyn Approver>) -> anyhow::Result<ExitCode> {
     let server = Arc::new(Server {
+        approver,
         start,
         presence: Presence::announced(parent_id()),
         output: Mutex::new(io::stdout()),
@@ -75,6 +83,7 @@ fn server_config(program: &Path, wait: Duration) -> String {
 }
 
 struct Server {
+    approver: Arc<dyn Approver>,
     start: PathBuf,
     presence: Option<Presence>,
     output: Mutex<io::Stdout>,
@@ -136,7 +145,7 @@ impl Server {
         let key = id.get().to_owned();
         if let Some(standing) = self.running.begin(&key, &withdrawal) {
             // An answer could not say which of the two it means.
-            standing.withdraw();
+            standing.withdraw(Why::AnsweredElsewhere);
             return self.send(&mcp::invalid_params(&id, "a request with this id is being answered"));
         }
         let server = Arc::clone(self);
@@ -163,7 +172,7 @@ impl Server {
             Err(why) => return Some((desk::malformed(&why, &self.start, begun), false)),
         };
         let desk = Desk {
-            approver: &Terminal,
+            approver: &*self.approver,
             presence: self.presence.as_ref(),
             start: self.start.clone(),
             can_say_instead: false,
@@ -171,7 +180,7 @@ impl Server {
         let settled = desk.settle(request, withdrawal);
         match settled {
             Settled::Withdrawn => None,
-            _ if withdrawal.is_withdrawn() => None,
+            _ if withdrawal.withdrawn().is_some() => None,
             Settled::Result(result) | Settled::SayInstead { result, .. } if asks_person => {
                 Some((request::answered(&result), false))
             }

@@ -15,18 +15,19 @@ macro_rules! say {
 
 mod classify;
 mod completions;
-mod decide;
+pub mod decide;
 mod doctor;
 mod explain;
 mod freeze;
 pub mod hook;
 mod install;
 mod log;
-mod mcp;
+pub mod mcp;
 mod off;
 mod on;
 mod policy;
-mod run;
+pub mod relay;
+pub mod run;
 mod thaw;
 mod uninstall;
 
@@ -69,6 +70,16 @@ enum Command {
     Thaw(thaw::Args),
     /// Show what is allowed, asked about and denied, and which file says so
     Policy(policy::Args),
+    /// Turn an approval relay on or off, start it, or show how it stands
+    Relay(relay::Args),
+    /// Show what waits for a person
+    Pending(relay::Args),
+    /// Allow one call that waits, from this terminal
+    Approve(relay::Args),
+    /// Deny one call that waits
+    Deny(relay::Args),
+    /// Show calls as they come to wait, and answer them
+    Watch(relay::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -97,6 +108,11 @@ pub fn main() -> ExitCode {
         Command::Freeze(args) => freeze::run(args),
         Command::Thaw(args) => thaw::run(args),
         Command::Policy(args) => policy::run(args),
+        Command::Relay(args) => relay::run(None, args),
+        Command::Pending(args) => relay::run(Some("pending"), args),
+        Command::Approve(args) => relay::run(Some("approve"), args),
+        Command::Deny(args) => relay::run(Some("deny"), args),
+        Command::Watch(args) => relay::run(Some("watch"), args),
         Command::Completions(args) => completions::run(args),
     };
     result.unwrap_or_else(|error| {

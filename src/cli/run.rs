@@ -26,8 +26,9 @@ use serde_json::value::RawValue;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::relay;
 use crate::approver::terminal::Terminal;
-use crate::approver::{Running, Withdrawal};
+use crate::approver::{Approver, Running, Withdrawal};
 use crate::assess::bash;
 use crate::call::Mode;
 use crate::desk::{self, Desk, Settled};
@@ -111,6 +112,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         );
     }
     let start = std::env::current_dir().context("the current directory is not known")?;
+    relay::take_over(&start);
+    drive(args, start, Arc::new(Terminal))
+}
+
+/// Runs claude, and answers by policy and by this approver.
+pub fn drive(args: Args, start: PathBuf, approver: Arc<dyn Approver>) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("signals cannot be waited for")?;
     let mut claude = started(&args.command)?;
     let host = claude.id();
@@ -129,6 +136,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (ended, teller) = UnixStream::pair().context("no descriptor is left")?;
     thread::spawn(move || write_lines(&lines, input));
     let session = Arc::new(Session {
+        approver,
         presence: Presence::announced(host),
         start: start.clone(),
         queue,
@@ -244,6 +252,7 @@ impl Read for Output {
 }
 
 struct Session {
+    approver: Arc<dyn Approver>,
     presence: Option<Presence>,
     start: PathBuf,
     queue: Sender<ToHost>,
@@ -429,7 +438,7 @@ impl Session {
             request.call.cwd = stood.and_then(|id| heard.stood.get(id)).cloned();
         }
         let desk = Desk {
-            approver: &Terminal,
+            approver: &*self.approver,
             presence: self.presence.as_ref(),
             start: self.start.clone(),
             can_say_instead: true,

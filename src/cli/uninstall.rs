@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::install::{Target, diff, not_json};
+use super::install::{Target, diff};
 use crate::own_files;
-use crate::setup::file::SettingsFile;
-use crate::setup::{program, wiring};
+use crate::setup::file::{SettingsFile, not_json};
+use crate::setup::{program, relay, wiring};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -33,6 +33,12 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let mut own = own_files::all_dirs();
     own.retain(|dir| dir.exists());
     if args.purge {
+        if relay::is_there() && !args.target.dry_run {
+            for words in [&["off"][..], &["service", "uninstall"]] {
+                let failed = |why| anyhow::anyhow!("the relay cannot be turned off: countersign-relay {why}");
+                relay::say(words).map_err(failed)?;
+            }
+        }
         purge(&own, args.target.dry_run)?;
     }
     if !args.target.dry_run {
@@ -93,7 +99,11 @@ fn remains(own: &[PathBuf], backups: &[PathBuf]) {
     for dir in own {
         say!("  {} (remove with `countersign uninstall --purge`)", dir.display());
     }
-    if let Ok(binary) = program::path() {
+    if relay::is_on() {
+        say!("  the relay, which is on (end it with `countersign relay off`, and `--forget` to remove what it keeps)");
+    }
+    let relay = relay::program().into_iter().filter(|program| program.exists());
+    for binary in program::path().into_iter().chain(relay) {
         say!("  {} (remove with `rm`)", binary.display());
     }
     if !backups.is_empty() {

@@ -1,7 +1,6 @@
 //! What the file system has said. It does not change while a call is judged, so nothing is asked twice.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, FileType, Metadata};
 use std::hash::Hash;
@@ -10,14 +9,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use super::git::{self, Snapshot, Tracked, Trust};
 use super::snapshot::ShellSnapshot;
 use super::{Found, MAX_NAMES};
 use crate::effect::Place;
 use crate::place::Purpose;
 
-/// By the text of a path: `a` and `a/.` are two questions.
-type ByPath<T> = RefCell<HashMap<OsString, T>>;
+/// By the text of a path: `a` and `a/.` are two questions. A text could be made in which they meet in one place, and then
+/// as many of them are compared as fit into one call.
+type ByPath<T> = RefCell<FxHashMap<OsString, T>>;
 
 /// All that was asked for one call. Only [`Facts`](super::Facts) asks.
 #[derive(Debug, Default)]
@@ -32,7 +34,7 @@ pub struct Memory {
     pub(super) texts: ByPath<Option<Rc<str>>>,
     pub(super) settings: ByPath<Result<Option<Rc<str>>, Rc<str>>>,
     directories: ByPath<Option<Rc<[Entry]>>>,
-    pub(super) programs: RefCell<HashMap<String, Found>>,
+    pub(super) programs: RefCell<FxHashMap<String, Found>>,
     pub(super) shell: OnceCell<ShellSnapshot>,
     pub(super) repositories: RefCell<git::Found>,
     /// By the git directory, as the next.
@@ -121,7 +123,7 @@ impl Memory {
 }
 
 /// The answer that is known to a question, or the one that is had now.
-pub(super) fn once<K, Q, T>(answers: &RefCell<HashMap<K, T>>, question: &Q, ask: impl FnOnce() -> T) -> T
+pub(super) fn once<K, Q, T>(answers: &RefCell<FxHashMap<K, T>>, question: &Q, ask: impl FnOnce() -> T) -> T
 where
     K: Eq + Hash + std::borrow::Borrow<Q>,
     Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,

@@ -56,6 +56,7 @@ fn secrets_are_known_by_the_directory_they_lie_in() {
             "/home/dev/.ssh",
             "/home/dev/.ssh/config",
             "/home/dev/.aws/config",
+            "/home/dev/.local/state/countersign/relay/terminal.json",
             "/home/other/.kube/config",
             "/root/.gnupg/x",
             "/Users/dev/.docker/config.json",

@@ -46,6 +46,7 @@ pub const PROJECT_FILE: &str = ".countersign.toml";
 pub struct Config {
     pub hook: Hook,
     pub headless: Headless,
+    pub relay: Relay,
     pub log: Log,
     pub policy: Policy,
     /// The files that were there, the person's first.
@@ -106,9 +107,44 @@ pub enum Unanswered {
 
 fn wait<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     match String::deserialize(deserializer)?.as_str() {
-        "0" => Ok(Duration::ZERO),
+        "0" | "0s" => Ok(Duration::ZERO),
         length => parse_length(length).map_err(D::Error::custom),
     }
+}
+
+/// `[relay]`: which calls are put to a relay, where one is on, and how long it is waited for.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Relay {
+    /// The least tier that is held there, of what policy leaves open. Default: safe, which is all of it.
+    #[serde(deserialize_with = "tier")]
+    pub from: Tier,
+    /// How long a call waits before anybody is asked elsewhere. Default: 8 seconds where somebody sits at the session, else
+    /// none.
+    #[serde(deserialize_with = "some_wait")]
+    pub grace: Option<Duration>,
+    /// How long a subagent's call is held at most, and any call while no device is there to answer. Default: not at all.
+    #[serde(deserialize_with = "wait")]
+    pub subagent_wait: Duration,
+}
+
+impl Default for Relay {
+    fn default() -> Self {
+        Relay {
+            from: Tier::Safe,
+            grace: None,
+            subagent_wait: Duration::ZERO,
+        }
+    }
+}
+
+fn some_wait<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    wait(deserializer).map(Some)
+}
+
+fn tier<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tier, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    Tier::parse(&word).ok_or_else(|| D::Error::custom("write safe, low, medium, high or critical"))
 }
 
 /// `[log]`
@@ -119,12 +155,13 @@ pub struct Log {
     pub input: bool,
 }
 
-/// Either file. A project's has neither `hook`, `headless` nor `log`.
+/// Either file. A project's has neither `hook`, `headless`, `relay` nor `log`.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct FileText {
     hook: Option<Spanned<Hook>>,
     headless: Option<Spanned<Headless>>,
+    relay: Option<Spanned<Relay>>,
     log: Option<Spanned<Log>>,
     preset: Option<Spanned<String>>,
     tiers: Tiers,
@@ -231,14 +268,23 @@ impl fmt::Display for Invalid {
 /// [`Invalid`]: the file is unreadable, too long, not UTF-8, belongs to somebody else than this user or root, may be
 /// written by everybody, or holds anything but known keys with fitting values.
 pub fn read(path: &Path) -> Result<Config, Invalid> {
-    let Some(text) = text_of(path, true)? else {
-        return Ok(Config::default());
-    };
-    let source = Source::of(path, &text);
+    match text_of(path, true)? {
+        Some(text) => of_text(path, &text),
+        None => Ok(Config::default()),
+    }
+}
+
+/// What a text sets that is, or is to be, the person's file at `path`.
+///
+/// # Errors
+/// [`Invalid`]: it holds anything but known keys with fitting values.
+pub fn of_text(path: &Path, text: &str) -> Result<Config, Invalid> {
+    let source = Source::of(path, text);
     let mut file = source.parse()?;
     Ok(Config {
         hook: file.hook.take().map(Spanned::into_inner).unwrap_or_default(),
         headless: file.headless.take().map(Spanned::into_inner).unwrap_or_default(),
+        relay: file.relay.take().map(Spanned::into_inner).unwrap_or_default(),
         log: file.log.take().map(Spanned::into_inner).unwrap_or_default(),
         policy: source.policy(Owner::Person, file)?,
         files: vec![path.to_owned()],
@@ -260,6 +306,7 @@ pub fn read_of_project(path: &Path) -> Result<Option<Policy>, Invalid> {
         .as_ref()
         .map(Spanned::span)
         .or(file.headless.as_ref().map(Spanned::span))
+        .or(file.relay.as_ref().map(Spanned::span))
         .or(file.log.as_ref().map(Spanned::span));
     match of_person {
         Some(span) => Err(source.wrong(

@@ -129,6 +129,8 @@ pub enum By {
     ProjectVariable(String),
     /// The person who was asked.
     Person,
+    /// The same, from the device of this name.
+    Device(String),
     /// A person was needed and did not answer; why.
     Unanswered(String),
     /// The host took the question back.
@@ -157,7 +159,7 @@ impl By {
             By::HostRule(_) => "host_rule",
             By::Configuration(_) => "configuration",
             By::ProjectVariable(_) => "project_variable",
-            By::Person => "approver",
+            By::Person | By::Device(_) => "approver",
             By::Unanswered(_) => "unanswered",
             By::Withdrawn => "withdrawn",
             By::OnlyScreen => "screen",
@@ -173,7 +175,7 @@ impl By {
             By::Frozen(_) | By::OutsideHours(_) | By::Identity(_) | By::Limited(_) | By::Escalated(..) => true,
             By::Configuration(_) => true,
             By::OnlyPerson | By::Unproven | By::PlanMode | By::Tier(..) | By::LeavesProject(_) => false,
-            By::Person | By::Unanswered(_) | By::Withdrawn | By::OnlyScreen | By::HostAsks => false,
+            By::Person | By::Device(_) | By::Unanswered(_) | By::Withdrawn | By::OnlyScreen | By::HostAsks => false,
             By::Rule(_) | By::Guard(_) | By::HostRule(_) | By::ProjectVariable(_) => false,
         }
     }
@@ -187,7 +189,7 @@ impl By {
             By::Identity(_) => Some(Reason::Identity),
             By::Limited(_) => Some(Reason::RateLimited),
             By::OnlyPerson | By::Unproven | By::PlanMode | By::Tier(..) | By::LeavesProject(_) => None,
-            By::Person | By::Unanswered(_) | By::Withdrawn | By::OnlyScreen | By::HostAsks => None,
+            By::Person | By::Device(_) | By::Unanswered(_) | By::Withdrawn | By::OnlyScreen | By::HostAsks => None,
             By::Rule(_) | By::Guard(_) | By::HostRule(_) | By::Configuration(_) | By::ProjectVariable(_) => None,
             By::Escalated(..) => None,
         }
@@ -212,6 +214,7 @@ impl fmt::Display for By {
             By::HostRule(rule) => write!(f, "your own ask rule in Claude Code's settings may match: {rule}"),
             By::Configuration(why) => write!(f, "no decision until the configuration is right: {why}"),
             By::Person => write!(f, "you have decided"),
+            By::Device(name) => write!(f, "you have decided, on {name}"),
             By::Unanswered(why) => write!(f, "{why}"),
             By::Withdrawn => write!(f, "Claude Code took the question back"),
             By::OnlyScreen => write!(f, "only Claude Code's own screen can answer it"),

@@ -14,6 +14,7 @@ pub mod config;
 pub mod host_rules;
 pub mod identity;
 pub mod limits;
+pub mod remember;
 pub mod rules;
 pub mod tiers;
 pub mod windows;

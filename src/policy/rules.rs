@@ -9,7 +9,7 @@
 use std::fmt;
 use std::iter;
 use std::path::{Component, Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::identity::Who;
 use super::pattern;
@@ -23,7 +23,7 @@ use crate::risk;
 /// Where in a file something is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    pub file: Rc<Path>,
+    pub file: Arc<Path>,
     /// From 1.
     pub line: usize,
 }
@@ -68,6 +68,18 @@ pub struct Rule {
     pub owner: Owner,
     pub when: Conditions,
     pub then: Verdict,
+}
+
+impl Rule {
+    /// A rule that the person may come to have: what it names is safe.
+    pub fn tried(when: &Conditions) -> Self {
+        Rule {
+            origin: Origin::of("(a rule that is offered)", 1),
+            owner: Owner::Person,
+            when: when.clone(),
+            then: Verdict::Rate(Tier::Safe),
+        }
+    }
 }
 
 /// What a step must be for the rule to match it; at least one is set.

@@ -14,7 +14,7 @@ pub struct Paint(pub bool);
 
 impl Paint {
     /// A tier in the margin.
-    fn tier(self, tier: Tier) -> String {
+    pub fn tier(self, tier: Tier) -> String {
         self.wrap(colour(tier), &format!("{:MARGIN$}", tier.as_str()))
     }
 

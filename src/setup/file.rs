@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::host::{self, Weight};
+use super::json::Document;
 
 const BACKUP: &str = ".countersign-backup-";
 
@@ -177,6 +181,56 @@ impl SettingsFile {
 }
 
 /// Writes and syncs a file that must not exist yet.
+/// The settings as they are, if the host takes them.
+///
+/// # Errors
+/// When they are not JSON, or the host would pass over the whole file; it then says what to mend.
+pub fn read(path: &Path, text: &str) -> Result<Value> {
+    let document = Document::parse(text).with_context(|| not_json(path))?;
+    let settings = document.value()?;
+    let faults = host::faults(&settings);
+    for fault in faults.iter().filter(|fault| fault.weight == Weight::Entry) {
+        eprintln!(
+            "countersign: note: in {} {fault}; Claude Code passes over it",
+            path.display()
+        );
+    }
+    if let Some(fault) = faults.iter().find(|fault| fault.weight == Weight::Void) {
+        bail!(
+            "in {} {fault}. Claude Code passes over the whole file because of that, hooks and permission rules included. \
+             It was left as it is; mend this and run again",
+            path.display()
+        );
+    }
+    Ok(settings)
+}
+
+/// Said of a settings file that cannot be parsed; where and why follow.
+pub fn not_json(path: &Path) -> String {
+    format!(
+        "{} is not the JSON that Claude Code reads, so it was left as it is; mend it (no comments, no trailing commas) \
+         and run this again",
+        path.display()
+    )
+}
+
+/// Nothing that the host would refuse is ever written.
+pub fn check(path: &Path, after: &str) -> Result<()> {
+    let faults = host::faults(&Document::parse(after)?.value()?);
+    match faults.into_iter().find(|fault| fault.weight == Weight::Void) {
+        Some(fault) => bail!(
+            "the change would make a file that Claude Code refuses ({fault}). {}",
+            unchanged(path)
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Said of a settings file that was left alone.
+pub fn unchanged(path: &Path) -> String {
+    format!("{} was left as it is", path.display())
+}
+
 fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<File> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     // The umask may have taken bits that the file before had.

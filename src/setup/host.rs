@@ -13,6 +13,8 @@ use serde_json::{Map, Value};
 pub const PERMISSION_REQUEST: &str = "PermissionRequest";
 /// The event before every tool call.
 pub const PRE_TOOL_USE: &str = "PreToolUse";
+/// The event at the beginning of a session.
+pub const SESSION_START: &str = "SessionStart";
 
 /// The version from which a terminal session with no mode set starts in auto mode.
 pub const AUTO_BY_DEFAULT_SINCE: (u32, u32, u32) = (2, 1, 283);
@@ -26,7 +28,7 @@ const EVENTS: &[&str] = &[
     "Notification",
     "UserPromptSubmit",
     "UserPromptExpansion",
-    "SessionStart",
+    SESSION_START,
     "SessionEnd",
     "Stop",
     "StopFailure",

@@ -9,5 +9,6 @@ pub mod host;
 pub mod json;
 mod process;
 pub mod program;
+pub mod relay;
 pub mod selftest;
 pub mod wiring;

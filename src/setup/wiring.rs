@@ -5,13 +5,17 @@
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use super::host::{PERMISSION_REQUEST, PRE_TOOL_USE};
+use super::host::{PERMISSION_REQUEST, PRE_TOOL_USE, SESSION_START};
 use super::json::{Document, Step};
 use crate::effect::Tier;
 use crate::policy::{Guard, Wiring};
 
 /// Seconds after which the hook ends on its own, and those after which the host ends it; the second must be longer.
 const PERMISSION_REQUEST_SECONDS: (u32, u32) = (25, 30);
+/// The same where the hook may wait for a person elsewhere.
+const HELD_SECONDS: (u32, u32) = (86_400, 86_460);
+/// How long a session's start may wait until the relay runs.
+const ENSURE_SECONDS: u32 = 10;
 /// The same before a call, where the screen stands still until the hook ends.
 const PRE_TOOL_USE_SECONDS: (u32, u32) = (5, 10);
 
@@ -27,13 +31,27 @@ pub struct Entries {
     /// The absolute path of the executable.
     pub binary: String,
     pub wiring: Wiring,
+    /// Whether what is left open may wait for a person elsewhere.
+    pub relay: bool,
 }
 
 impl Entries {
     /// The entry for an event in exec form, or `None` where nothing is wanted of it.
     pub fn group(&self, event: &str) -> Option<Value> {
         match event {
-            PERMISSION_REQUEST => Some(self.entry(EVERY_TOOL, PERMISSION_REQUEST_SECONDS, &[])),
+            PERMISSION_REQUEST => {
+                let seconds = if self.relay {
+                    HELD_SECONDS
+                } else {
+                    PERMISSION_REQUEST_SECONDS
+                };
+                Some(self.entry(EVERY_TOOL, seconds, &[]))
+            }
+            SESSION_START if self.relay => {
+                let args = ["relay", "ensure"];
+                let hook = json!({"type": "command", "command": self.binary, "args": args, "timeout": ENSURE_SECONDS});
+                Some(json!({"hooks": [hook]}))
+            }
             PRE_TOOL_USE if self.wiring != Wiring::default() => {
                 let tools = self.wiring.guard.map_or(SHELL_TOOLS, |_| EVERY_TOOL);
                 Some(self.entry(tools, PRE_TOOL_USE_SECONDS, &self.early_args()))
@@ -113,11 +131,16 @@ pub fn hooks(settings: &Value) -> Vec<Found<'_>> {
     found
 }
 
-/// Whether a hook runs `countersign hook`, in exec form or as a shell's command line.
+/// Whether a hook runs `countersign hook` or `countersign relay ensure`, in exec form or as a shell's command line.
 pub fn is_ours(hook: &Value) -> bool {
     let Some(words) = command_line(hook) else { return false };
     let name = words.first().and_then(|program| program.rsplit('/').next());
-    matches!(name, Some("countersign" | "countersign-hook")) && words.get(1).is_some_and(|verb| verb == "hook")
+    matches!(name, Some("countersign" | "countersign-hook"))
+        && match words.get(1).map(String::as_str) {
+            Some("hook") => true,
+            Some("relay") => words.get(2).is_some_and(|verb| verb == "ensure"),
+            _ => false,
+        }
 }
 
 fn command_line(hook: &Value) -> Option<Vec<String>> {
@@ -171,7 +194,7 @@ pub fn present(settings: &Value) -> Wiring {
 /// The settings with exactly the wanted entries of ours; what is another's is left as it stands.
 pub fn wire(text: &str, wanted: &Entries) -> Result<String> {
     let mut document = Document::parse(text)?;
-    for event in [PERMISSION_REQUEST, PRE_TOOL_USE] {
+    for event in [PERMISSION_REQUEST, PRE_TOOL_USE, SESSION_START] {
         let settings = document.value()?;
         match wanted.group(event) {
             Some(group) => put(&mut document, &settings, event, &group)?,

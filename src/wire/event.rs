@@ -24,6 +24,8 @@ pub const MAX_DEPTH: usize = 100;
 pub struct Event {
     pub kind: EventKind,
     pub call: Call,
+    /// The file in which the host writes down what is said and done in the session.
+    pub transcript: Option<PathBuf>,
 }
 
 /// Why an event could not be read.
@@ -54,6 +56,7 @@ struct Fields {
     agent_id: Option<String>,
     agent_type: Option<String>,
     permission_mode: Option<String>,
+    transcript_path: Option<String>,
 }
 
 /// Reads one event of the host: the whole of what came in. Blanks and a byte order mark around it do not matter.
@@ -61,7 +64,8 @@ struct Fields {
 /// # Errors
 /// [`Unreadable`] for everything that is not one well-formed event of a [`EventKind`].
 pub fn read(bytes: &[u8]) -> Result<Event, Unreadable> {
-    let fields = fields(bytes)?;
+    let mut fields = fields(bytes)?;
+    let transcript = fields.transcript_path.take().map(PathBuf::from);
     let name = fields
         .hook_event_name
         .as_deref()
@@ -72,7 +76,7 @@ pub fn read(bytes: &[u8]) -> Result<Event, Unreadable> {
         ))
     })?;
     match call(fields) {
-        Ok(call) => Ok(Event { kind, call }),
+        Ok(call) => Ok(Event { kind, call, transcript }),
         Err(why) => Err(Unreadable { kind: Some(kind), why }),
     }
 }

@@ -140,6 +140,16 @@ impl Once {
         process::exit(0)
     }
 
+    /// Stops the watchdog, for another program that takes this process over and starts its own.
+    pub fn stop_watching(&self) {
+        watchdog::stop();
+    }
+
+    /// When no answer counts any more.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
     /// Where the watchdog has answered already, what is left is to say so and to end.
     fn claim_or_end(&self) {
         if !watchdog::claim() {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{EventKind, holds_null};
 use crate::call::{Call, Input};
-use crate::decision::{Allow, Decision, Deny, Hold, NextMode, Run};
+use crate::decision::{Allow, Decision, Deny, Hold, NextMode, Remember, Run};
 use crate::escape::visible;
 use crate::questions::{self, Answer, Answers};
 
@@ -111,13 +111,11 @@ fn run_call(event: EventKind, call: &Call, run: &Run) -> Option<String> {
         Some(input) => format!(r#","updatedInput":{}"#, echoed(input)?),
         None => String::new(),
     };
-    let remember = match run.remember {
-        Some(index) => Some(echoed(call.suggestions.get(index)?)?),
-        None => None,
+    let remembered = match &run.remember {
+        // It is kept here, and the host is told nothing of it.
+        None | Some(Remember::Rule(_)) => String::new(),
+        Some(remember) => format!(r#","updatedPermissions":[{}]"#, remembered(call, remember)?),
     };
-    let remembered = remember.map_or(String::new(), |suggestion| {
-        format!(r#","updatedPermissions":[{suggestion}]"#)
-    });
     match event {
         EventKind::PermissionRequest => Some(permission_request("allow", &format!("{input}{remembered}"))),
         EventKind::CanUseTool => {
@@ -133,6 +131,21 @@ fn run_call(event: EventKind, call: &Call, run: &Run) -> Option<String> {
             pre_tool_use("allow", &why, &input)
         }),
     }
+}
+
+/// A suggestion as received, or with the session in place of where the host would have kept it.
+fn remembered(call: &Call, remember: &Remember) -> Option<String> {
+    let (Remember::Suggestion(index) | Remember::ForSession(index)) = remember else {
+        return None;
+    };
+    let suggestion = call.suggestions.get(*index)?;
+    let text = echoed(suggestion)?;
+    if matches!(remember, Remember::Suggestion(_)) {
+        return Some(text);
+    }
+    let mut fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).ok()?;
+    fields.insert("destination".into(), "session".into());
+    Some(serde_json::Value::Object(fields).to_string())
 }
 
 fn approve_plan(event: EventKind, call: &Call, then: Option<NextMode>) -> Option<String> {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::event::object;
 use crate::call::{Agent, Call, Input, Mode};
+use crate::decision::{Offer, Remember, Scope};
 use crate::questions;
 
 /// How many questions a model may ask at once, and how many options each may have: as many as the host's own tool.
@@ -163,11 +164,41 @@ struct RuleFields {
     content: Option<String>,
 }
 
-/// A suggestion of the host in words: what it would change, and for how long. One that is not known is shown as it is.
-pub fn suggestion(raw: &RawValue) -> String {
-    let Ok(fields) = serde_json::from_str::<SuggestionFields>(raw.get()) else {
-        return raw.get().to_owned();
-    };
+/// What the host suggests to remember, each by itself; first until the session ends, then as far as the host meant it. A
+/// suggestion that is not known is offered as it came.
+pub fn offers(suggestions: &[Box<RawValue>]) -> Vec<Offer> {
+    let offered = suggestions
+        .iter()
+        .enumerate()
+        .flat_map(|(index, raw)| match known(raw) {
+            None => vec![Offer {
+                change: raw.get().to_owned(),
+                scope: None,
+                remember: Remember::Suggestion(index),
+            }],
+            Some((change, scope)) => {
+                let wider = (scope != Scope::Session).then(|| Offer {
+                    change: change.clone(),
+                    scope: Some(scope),
+                    remember: Remember::Suggestion(index),
+                });
+                let session = Offer {
+                    change,
+                    scope: Some(Scope::Session),
+                    remember: match scope {
+                        Scope::Session => Remember::Suggestion(index),
+                        _ => Remember::ForSession(index),
+                    },
+                };
+                [session].into_iter().chain(wider).collect()
+            }
+        });
+    offered.collect()
+}
+
+/// What a suggestion would change, and for how long.
+fn known(raw: &RawValue) -> Option<(String, Scope)> {
+    let fields: SuggestionFields = serde_json::from_str(raw.get()).ok()?;
     let rules = fields.rules.iter().map(|rule| match &rule.content {
         Some(content) => format!("{}({content})", rule.tool),
         None => format!("every {} call", rule.tool),
@@ -177,16 +208,16 @@ pub fn suggestion(raw: &RawValue) -> String {
         ("addRules", Some("allow"), _) => format!("allow {rules}"),
         ("addDirectories", ..) => format!("count {} as the project", fields.directories.join(", ")),
         ("setMode", _, Some(mode)) => format!("switch to the mode {mode}"),
-        _ => return raw.get().to_owned(),
+        _ => return None,
     };
-    let scope = match fields.destination.as_deref() {
-        Some("session") => "for this session",
-        Some("localSettings") => "for this project, in your local settings",
-        Some("projectSettings") => "for everyone on this project, in its settings",
-        Some("userSettings") => "for you everywhere, in your settings",
-        _ => return raw.get().to_owned(),
+    let scope = match fields.destination.as_deref()? {
+        "session" => Scope::Session,
+        "localSettings" => Scope::Local,
+        "projectSettings" => Scope::Project,
+        "userSettings" => Scope::User,
+        _ => return None,
     };
-    format!("{change}, {scope}")
+    Some((change, scope))
 }
 
 impl Request {
@@ -269,13 +300,30 @@ mod tests {
     }
 
     #[test]
-    fn a_suggestion_says_what_it_changes_and_where() {
-        let said = |text: &str| suggestion(&RawValue::from_string(text.into()).expect("test JSON"));
-        for (raw, words) in [
-            (
-                r#"{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm view *"},{"toolName":"Read"}],"behavior":"allow","destination":"localSettings"}"#,
-                "allow Bash(npm view *), every Read call, for this project, in your local settings",
+    fn a_suggestion_is_offered_in_words_for_the_session_first_and_then_as_far_as_it_reaches() {
+        let offered = |text: &str| {
+            let offered = offers(&[RawValue::from_string(text.into()).expect("test JSON")]).into_iter();
+            offered
+                .map(|offer| (offer.to_string(), offer.remember))
+                .collect::<Vec<_>>()
+        };
+        let (as_sent, for_session) = (Remember::Suggestion(0), Remember::ForSession(0));
+        assert_eq!(
+            offered(
+                r#"{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm view *"},{"toolName":"Read"}],"behavior":"allow","destination":"localSettings"}"#
             ),
+            [
+                (
+                    "allow Bash(npm view *), every Read call, for this session".to_owned(),
+                    for_session
+                ),
+                (
+                    "allow Bash(npm view *), every Read call, for this project, in your local settings".to_owned(),
+                    as_sent.clone()
+                ),
+            ]
+        );
+        for (raw, words) in [
             (
                 r#"{"type":"setMode","mode":"acceptEdits","destination":"session"}"#,
                 "switch to the mode acceptEdits, for this session",
@@ -285,14 +333,14 @@ mod tests {
                 "count /p as the project, for this session",
             ),
         ] {
-            assert_eq!(said(raw), words);
+            assert_eq!(offered(raw), [(words.to_owned(), as_sent.clone())]);
         }
         for unknown in [
             r#"{"type":"newKind","destination":"session"}"#,
             r#"{"type":"setMode","mode":"plan"}"#,
             "[]",
         ] {
-            assert_eq!(said(unknown), unknown);
+            assert_eq!(offered(unknown), [(unknown.to_owned(), as_sent.clone())]);
         }
     }
 

@@ -30,6 +30,16 @@ pub enum Standing {
     Twin,
 }
 
+impl Standing {
+    /// Lets the lock outlive this program, in the one that takes its process over.
+    pub fn keep(&self) {
+        if let Standing::Alone(Some(file)) = self {
+            // Without it a twin would ask too, which is no danger.
+            let _ = rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty());
+        }
+    }
+}
+
 /// What one event is recognised by: `parts` in this order, each with its length.
 pub fn identity(parts: &[&[u8]]) -> u128 {
     parts.iter().fold(FNV_OFFSET, |hash, part| {

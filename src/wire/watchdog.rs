@@ -82,6 +82,12 @@ pub fn start(limit: Duration) -> io::Result<()> {
     Ok(())
 }
 
+/// Stops the timer: another program takes this process over, and a timer outlives that.
+pub fn stop() {
+    // SAFETY: `alarm` takes any number and touches no memory.
+    unsafe { libc::alarm(0) };
+}
+
 extern "C" fn at_deadline(_: libc::c_int) {
     // SAFETY: `alarm` takes any number and touches no memory.
     let is_due = unsafe { libc::alarm(GRACE) } == 0;

@@ -31,6 +31,31 @@ fn the_readme_shows_sessions_that_are_run() {
 }
 
 #[test]
+fn every_test_that_the_page_on_security_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/security.md")).expect("the page");
+    let is_test = |name: &&str| name.matches('_').count() > 3 && !name.contains([' ', '/', '.']);
+    let named: Vec<&str> = page.split('`').skip(1).step_by(2).filter(is_test).collect();
+    assert!(named.len() > 30, "{}", named.len());
+    let mut sources = String::new();
+    let mut places = vec![root.join("crates/relay")];
+    while let Some(place) = places.pop() {
+        if place.is_dir() {
+            let inside = fs::read_dir(place).expect("a directory");
+            places.extend(inside.map(|entry| entry.expect("an entry").path()));
+        } else if place.extension().is_some_and(|extension| extension == "rs") {
+            sources += &fs::read_to_string(place).expect("a source");
+        }
+    }
+    for name in named {
+        assert!(
+            sources.contains(&format!("fn {name}(")),
+            "docs/security.md names {name}"
+        );
+    }
+}
+
+#[test]
 fn the_entry_that_the_catalogs_page_shows_is_one_that_the_build_takes() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/catalog.md");
     let page = fs::read_to_string(page).expect("the page");

@@ -48,6 +48,8 @@ struct Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Turn(usize),
+    /// A subagent's part.
+    Delegated,
     /// Every call was made; the model says it is done.
     Final,
     /// A request that offers no tools: a title, a summary, a classifier.
@@ -57,6 +59,11 @@ enum What {
 }
 
 const ID: &str = "toolu_scripted_";
+
+/// What a subagent is asked to do. Whoever is asked this makes the one call that comes with it.
+pub const DELEGATED: &str = "please do the delegated errand: ";
+/// The number of a subagent's call.
+pub const OF_SUBAGENT: usize = 1000;
 
 /// Where this stands in a call's input, the model writes half of a surrogate pair, which no text of Rust can hold.
 pub const HALF_A_PAIR: &str = "(half a pair)";
@@ -201,6 +208,15 @@ impl Shared {
         let says = |text: &str| json!([{"type": "text", "text": text}]);
         let (what, content, stop) = match self.calls_made(body) {
             None => (What::Side, says("{\"title\": \"errand\"}"), "end_turn"),
+            Some(made) if let Some(command) = delegated(body) => match made {
+                0 => {
+                    let input = json!({"command": command, "description": "a step of the subagent"});
+                    let call =
+                        json!({"type": "tool_use", "id": format!("{ID}{OF_SUBAGENT}"), "name": "Bash", "input": input});
+                    (What::Delegated, json!([call]), "tool_use")
+                }
+                _ => (What::Delegated, says("the delegated errand is done"), "end_turn"),
+            },
             Some(made) => match self.turn_after(made) {
                 None => (What::Final, says("all done"), "end_turn"),
                 Some((turn, calls)) => {
@@ -239,6 +255,18 @@ impl Shared {
         }
         None
     }
+}
+
+/// The command that a subagent is asked to run, in the subagent's own conversation.
+fn delegated(body: &Value) -> Option<String> {
+    let texts = messages(body, "user").flat_map(|message| match message["content"].as_array() {
+        None => vec![&message["content"]],
+        Some(blocks) => blocks.iter().map(|block| &block["text"]).collect(),
+    });
+    let asked = texts
+        .filter_map(Value::as_str)
+        .find_map(|text| text.split_once(DELEGATED));
+    asked.map(|(_, command)| command.trim().to_owned())
 }
 
 /// Reads the head up to the blank line; gives the body's length.

@@ -5,12 +5,14 @@
 mod answers;
 mod api;
 mod control;
+mod desk;
 mod headless;
 mod host;
 mod marker;
 mod modes;
 mod product;
 mod race;
+mod relay;
 mod sandbox;
 mod session;
 mod tui;

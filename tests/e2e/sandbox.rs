@@ -1,6 +1,7 @@
 //! A throw-away world for one session of the host: a fresh HOME, a project that is a git repository, settings, a
 //! scripted API and a log of the hooks' events. Nothing of the person's own HOME or environment reaches it.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::api::{Api, ToolUse};
+use crate::desk::Desk;
 
 /// The product, as built for these tests.
 pub const COUNTERSIGN: &str = env!("CARGO_BIN_EXE_countersign");
@@ -27,26 +29,40 @@ const RECORDER: &str = "#!/bin/sh\n\
     exec \"$@\" <\"$heard\"\n";
 
 pub struct Sandbox {
+    /// Ended before the directories go.
+    desk: OnceCell<Desk>,
     root: TempDir,
+    home: PathBuf,
     pub api: Api,
-    _turn: Turn,
+    _turn: Option<Turn>,
 }
 
 impl Sandbox {
     /// Waits for its turn (two sessions run at a time), then lays out the world.
     pub fn new(turns: Vec<Vec<ToolUse>>) -> Sandbox {
-        let turn = Turn::wait();
+        Sandbox::of(None, turns, Some(Turn::wait()))
+    }
+
+    /// A world of its own for a session of the same user: its HOME is the other's, and so is its turn. Before either starts.
+    pub fn beside(other: &Sandbox, turns: Vec<Vec<ToolUse>>) -> Sandbox {
+        Sandbox::of(Some(other.home()), turns, None)
+    }
+
+    fn of(home: Option<PathBuf>, turns: Vec<Vec<ToolUse>>, turn: Option<Turn>) -> Sandbox {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let root = tempfile::Builder::new()
             .prefix("e2e-")
             .tempdir_in(place)
             .expect("a directory for the sandbox");
         let sandbox = Sandbox {
+            desk: OnceCell::new(),
+            home: home.unwrap_or_else(|| root.path().join("home")),
             root,
             api: Api::start(turns),
             _turn: turn,
         };
-        for directory in ["home/.claude", "project/sub", "tmp", "events", "hooks"] {
+        fs::create_dir_all(sandbox.home.join(".claude")).expect("the user's directory");
+        for directory in ["project/sub", "tmp", "events", "hooks"] {
             fs::create_dir_all(sandbox.root().join(directory)).expect("the sandbox's directories");
         }
         sandbox.executable("record", RECORDER);
@@ -60,7 +76,12 @@ impl Sandbox {
     }
 
     pub fn home(&self) -> PathBuf {
-        self.root().join("home")
+        self.home.clone()
+    }
+
+    /// The user's second terminal. The first look at it turns the relay on.
+    pub fn desk(&self) -> &Desk {
+        self.desk.get_or_init(|| Desk::open(self))
     }
 
     pub fn project(&self) -> PathBuf {
@@ -250,14 +271,19 @@ impl Sandbox {
 
     /// Answers the host's first-run questions beforehand, as a person's earlier sessions would have.
     fn skip_first_run(&self) {
-        let settled = json!({
-            "hasCompletedOnboarding": true, "lastOnboardingVersion": "9.9.9", "theme": "dark", "numStartups": 3,
-            "autoUpdates": false, "customApiKeyResponses": {"approved": [&KEY[KEY.len() - 20..]], "rejected": []},
-            "projects": {self.project().display().to_string(): {
-                "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "projectOnboardingSeenCount": 5,
-            }},
+        let file = self.home().join(".claude.json");
+        let before = fs::read(&file).unwrap_or_default();
+        let mut settled = serde_json::from_slice(&before).unwrap_or_else(|_| {
+            json!({
+                "hasCompletedOnboarding": true, "lastOnboardingVersion": "9.9.9", "theme": "dark", "numStartups": 3,
+                "autoUpdates": false, "customApiKeyResponses": {"approved": [&KEY[KEY.len() - 20..]], "rejected": []},
+                "projects": {},
+            })
         });
-        fs::write(self.home().join(".claude.json"), settled.to_string()).expect("the host's own state file");
+        settled["projects"][self.project().display().to_string()] = json!({
+            "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "projectOnboardingSeenCount": 5,
+        });
+        fs::write(file, settled.to_string()).expect("the host's own state file");
     }
 }
 

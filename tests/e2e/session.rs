@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::symlink;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread::sleep;
@@ -64,7 +65,16 @@ impl Session {
 
     /// The same, with the calls of each turn made together.
     pub fn in_turns(host: Host, turns: impl IntoIterator<Item = Vec<ToolUse>>) -> Session {
-        let sandbox = Sandbox::new(turns.into_iter().collect());
+        Session::of(host, Sandbox::new(turns.into_iter().collect()))
+    }
+
+    /// Another session of the same user's, beside one that has not started yet, in a project of its own.
+    pub fn beside(other: &Session, calls: impl Into<Vec<ToolUse>>) -> Session {
+        let turns = calls.into().into_iter().map(|call| vec![call]);
+        Session::of(other.host, Sandbox::beside(&other.sandbox, turns.collect()))
+    }
+
+    fn of(host: Host, sandbox: Sandbox) -> Session {
         Session {
             host,
             sandbox,
@@ -213,7 +223,12 @@ impl Session {
     }
 
     /// Runs the host without a screen to its end, where there is no terminal.
-    pub fn headless(mut self) -> Headless {
+    pub fn headless(self) -> Headless {
+        self.headless_while(|_| {})
+    }
+
+    /// The same, with something else that is done meanwhile.
+    pub fn headless_while(mut self, act: impl FnOnce(&Sandbox)) -> Headless {
         let words = self.headless_words();
         let root = self.sandbox.root().to_owned();
         let file = |name: &str| File::create(root.join(name)).expect("a file for the host's output");
@@ -229,6 +244,13 @@ impl Session {
             .stderr(file(ERR))
             .spawn()
             .unwrap_or_else(|error| panic!("this test needs the program `setsid`: {error}"));
+        let acted = catch_unwind(AssertUnwindSafe(|| act(&self.sandbox)));
+        if let Err(failure) = acted {
+            child.kill().ok();
+            child.wait().ok();
+            eprintln!("{}", report(&self.sandbox));
+            resume_unwind(failure);
+        }
         let end = Instant::now() + PATIENCE;
         let status = loop {
             if let Some(status) = child.try_wait().expect("the host's state") {
@@ -405,6 +427,37 @@ impl Terminal {
 
     pub fn press(&self, key: &str) {
         self.tui.press(&[key]);
+    }
+
+    /// Chooses the answer of this name in the dialog on the screen, by its number.
+    pub fn chooses(&self, answer: &str) {
+        let screen = self.tui.screen();
+        let number = screen.lines().find_map(|line| {
+            let (number, name) = line.trim_start_matches(['❯', ' ']).split_once(". ")?;
+            (name.trim() == answer).then(|| number.to_owned())
+        });
+        match number {
+            Some(number) => self.press(&number),
+            None => self.fail(&format!("no answer is called `{answer}`")),
+        }
+    }
+
+    /// Closes the terminal: everything on it is told that it is gone.
+    pub fn close(&self) {
+        self.tui.close();
+    }
+
+    /// The host's own process.
+    pub fn process(&self) -> u32 {
+        self.tui.process()
+    }
+
+    /// Waits until the screen shows no dialog.
+    pub fn shows_no_dialog(&self) {
+        let gone = self.tui.watch(PATIENCE, |screen| (!dialog_on(screen)).then_some(()));
+        if gone.is_none() {
+            self.fail("a dialog stands");
+        }
     }
 
     /// Waits until the screen shows `words`.

@@ -76,6 +76,11 @@ impl Tui {
         self.ask(&["send-keys", "-t", "host", "-R", ";", "clear-history", "-t", "host"]);
     }
 
+    /// Closes the terminal.
+    pub fn close(&self) {
+        self.ask(&["kill-server"]);
+    }
+
     /// The process that was started on the terminal.
     pub fn process(&self) -> u32 {
         let pid = self.ask(&["list-panes", "-t", "host", "-F", "#{pane_pid}"]);

@@ -15,6 +15,9 @@ mod program;
 #[path = "../e2e/api.rs"]
 mod api;
 #[allow(dead_code)]
+#[path = "../e2e/desk.rs"]
+mod desk;
+#[allow(dead_code)]
 #[path = "../e2e/sandbox.rs"]
 mod sandbox;
 #[allow(dead_code)]

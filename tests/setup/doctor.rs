@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Home, our_request_entry};
+use super::{BINARY, Home, our_request_entry};
 
 const VERSION: &str = "case $1 in --version) echo countersign 0.1.0; exit;; esac";
 
@@ -431,4 +432,78 @@ fn a_short_start_up_and_a_server_with_a_taken_name_are_warned_of() {
     let start = json!({"permissions": {"defaultMode": "default"}, "env": {"MCP_TIMEOUT": "300"}});
     home.write("home/.claude/settings.json", &settings(&home, json!({}), start));
     expect(&home, 0, "warn mcp", "gives an MCP server 0.3 s to start");
+}
+
+/// A home in which the relay is on, and its program says this.
+fn with_relay(says: &str, hook: Value, root: Value) -> (Home, PathBuf) {
+    let home = Home::new();
+    home.write("home/.local/state/countersign/relay/machine.json", "{}");
+    home.script(
+        "bin/countersign",
+        &format!("case \"$*\" in *86400*) exec sleep 60;; esac\n{}", sound()),
+    );
+    home.write("home/.claude/settings.json", &settings(&home, hook, root));
+    // The program beside this one is asked.
+    let doctor = home.path("own/countersign");
+    home.script("own/countersign-relay", says);
+    fs::copy(BINARY, &doctor).unwrap();
+    (home, doctor)
+}
+
+fn relay_findings(home: &Home, doctor: &Path) -> Vec<String> {
+    let output = home
+        .command(doctor.to_str().unwrap())
+        .args(["doctor", "--json"])
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let of_interest = |finding: &&Value| matches!(finding["topic"].as_str(), Some("relay" | "answer"));
+    let line = |finding: &Value| {
+        format!(
+            "{}: {}",
+            finding["mark"].as_str().unwrap(),
+            finding["what"].as_str().unwrap()
+        )
+    };
+    report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(of_interest)
+        .map(line)
+        .collect()
+}
+
+#[test]
+fn a_relay_that_is_on_is_asked_for_and_its_hook_is_tested_without_asking_a_person() {
+    let waits = json!({"args": ["hook", "--deadline", "86400"], "timeout": 86460});
+    let (home, doctor) = with_relay("echo 'It answers.'; echo 'Two devices.'", waits, json!({}));
+    let settings = home.path("home/.claude/settings.json");
+    let mut with_start: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
+    let ensure = json!({"type": "command", "command": home.path("bin/countersign"), "args": ["relay", "ensure"]});
+    with_start["hooks"]["SessionStart"] = json!([{"hooks": [ensure]}]);
+    fs::write(&settings, with_start.to_string()).unwrap();
+    let found = relay_findings(&home, &doctor);
+    assert_eq!(found.len(), 3, "{found:#?}");
+    assert_eq!(found[0], "ok: It answers. Two devices.");
+    assert!(
+        found[1].contains("is allowed") && found[2].contains("is left to you"),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn settings_that_do_not_fit_the_relay_and_a_relay_that_does_not_answer_are_told_of() {
+    let (home, doctor) = with_relay("exit 1", json!({}), json!({}));
+    let found = relay_findings(&home, &doctor);
+    assert!(found[0].starts_with("fail: it is on and does not answer"), "{found:#?}");
+    assert!(
+        found[1].starts_with("warn: it is on, and Claude Code does not wait"),
+        "{found:#?}"
+    );
+    let waits = json!({"args": ["hook", "--deadline", "86400"], "timeout": 86460});
+    let (home, doctor) = with_relay("exit 1", waits, json!({}));
+    fs::remove_dir_all(home.path("home/.local")).unwrap();
+    let found = relay_findings(&home, &doctor);
+    assert!(found[0].starts_with("warn: it is off, and the settings"), "{found:#?}");
 }

@@ -133,6 +133,40 @@ fn a_program_that_does_not_run_here_is_not_installed() {
 }
 
 #[test]
+fn the_relay_comes_with_a_digest_of_its_own_and_goes_with_the_undo() {
+    let home = Home::new();
+    let said = prebuilt(&home, &[]);
+    assert!(said.contains("The relay is not installed"), "{said}");
+    let relay = home.script("relay", "echo countersign-relay 0.1.0");
+    let relay = relay.to_str().unwrap();
+    let said = prebuilt(&home, &["--prebuilt-relay", relay, "--relay-sha256", &sha256(relay)]);
+    assert!(said.contains("Installed countersign-relay 0.1.0"), "{said}");
+    assert_eq!(home.names("home/.local/bin"), ["countersign", "countersign-relay"]);
+    assert!(
+        !prebuilt(&home, &[]).contains("The relay is not installed"),
+        "it is there"
+    );
+    let undo = said.lines().last().unwrap().strip_prefix("Undo it:").unwrap().trim();
+    let undone = home.command("/bin/sh").args(["-c", undo]).output().unwrap();
+    assert!(undone.status.success(), "{undo}");
+    assert!(home.names("home/.local/bin").is_empty());
+}
+
+#[test]
+fn of_two_programs_of_which_one_is_not_the_one_that_is_meant_neither_is_installed() {
+    let home = Home::new();
+    let relay = home.script("relay", "exit 1");
+    let (relay, digest) = (relay.to_str().unwrap(), sha256(BINARY));
+    let both = ["--prebuilt", BINARY, "--sha256", &digest, "--prebuilt-relay", relay];
+    assert!(refused(&home, &both).contains("--relay-sha256"));
+    assert!(refused(&home, &[&both[..], &["--relay-sha256", &digest]].concat()).contains("nothing was installed"));
+    let broken = sha256(relay);
+    assert!(refused(&home, &[&both[..], &["--relay-sha256", &broken]].concat()).contains("does not run"));
+    assert!(refused(&home, &["--prebuilt-relay", relay]).contains("--prebuilt"));
+    nothing_installed(&home);
+}
+
+#[test]
 fn the_settings_can_be_left_alone_and_the_place_chosen() {
     let home = Home::new();
     let prefix = home.path("a place");
@@ -223,12 +257,17 @@ fn without_a_prebuilt_program_the_sources_beside_the_script_are_built() {
     fs::create_dir_all(home.path("clone/target/release")).unwrap();
     fs::copy(script(), home.path("clone/install.sh")).unwrap();
     home.script("bin/cc", "");
-    let built = home.path("clone/target/release/countersign");
-    let version = "[ \"$1\" = --version ] && echo 'cargo 1.95.0' && exit";
-    home.script(
-        "bin/cargo",
-        &format!("{version}\necho \"$*\"\ncp {BINARY} {}", built.display()),
+    fs::create_dir_all(home.path("clone/target/relay")).unwrap();
+    let relay = home.script("relay", "echo countersign-relay 0.1.0");
+    let built = |program: &str| home.path("clone/target").join(program).display().to_string();
+    let body = format!(
+        "[ \"$1\" = --version ] && echo 'cargo 1.95.0' && exit\necho \"$*\"\ncase $* in\n\
+         *relay*) cp {} {};;\n*) cp {BINARY} {};;\nesac",
+        relay.display(),
+        built("relay/countersign-relay"),
+        built("release/countersign"),
     );
+    home.script("bin/cargo", &body);
     let output = home
         .command("/bin/sh")
         .arg(home.path("clone/install.sh"))
@@ -238,13 +277,14 @@ fn without_a_prebuilt_program_the_sources_beside_the_script_are_built() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let manifest = home.path("clone/Cargo.toml");
-    assert!(
-        said.contains(&format!(
-            "build --release --locked --manifest-path {}",
-            manifest.display()
-        )),
-        "{said}"
-    );
+    for built in [
+        "--release --locked --package countersign",
+        "--profile relay --locked --package countersign-relay",
+    ] {
+        let words = format!("build {built} --manifest-path {}", manifest.display());
+        assert!(said.contains(&words), "{said}");
+    }
+    assert_eq!(home.names("home/.local/bin"), ["countersign", "countersign-relay"]);
     assert!(
         home.settings()
             .contains(home.path("home/.local/bin/countersign").to_str().unwrap())

@@ -506,3 +506,50 @@ fn uninstall_names_the_backups_only_where_there_are_some() {
     home.ok("install");
     assert!(home.ok("uninstall").contains("backups"));
 }
+
+fn relay_is(home: &Home, on: bool) {
+    let path = home.path("home/.local/state/countersign/relay/machine.json");
+    match on {
+        true => drop(home.write("home/.local/state/countersign/relay/machine.json", "{}")),
+        false => fs::remove_file(path).unwrap(),
+    }
+}
+
+#[test]
+fn with_a_relay_on_the_host_waits_a_day_and_starts_the_relay_with_each_session_and_without_one_as_before() {
+    for shape in SHAPES {
+        let home = Home::with_settings(shape);
+        home.ok("install --early");
+        let before = home.settings();
+        relay_is(&home, true);
+        home.ok("install");
+        let settings = parsed(&home.settings());
+        let groups = settings["hooks"]["PermissionRequest"].as_array().unwrap();
+        let hook = &groups.last().unwrap()["hooks"][0];
+        assert_eq!(
+            (&hook["timeout"], &hook["args"]),
+            (&json!(86460), &json!(["hook", "--deadline", "86400"]))
+        );
+        let start =
+            json!([{"hooks": [{"type": "command", "command": BINARY, "args": ["relay", "ensure"], "timeout": 10}]}]);
+        assert_eq!(settings["hooks"]["SessionStart"], start);
+        assert!(home.ok("install").starts_with("Already installed"));
+        relay_is(&home, false);
+        home.ok("install");
+        assert_eq!(parsed(&home.settings()), parsed(&before), "{shape}");
+        relay_is(&home, true);
+        home.ok("install");
+        home.ok("uninstall");
+        assert_eq!(home.settings(), *shape);
+    }
+}
+
+#[test]
+fn uninstall_says_that_the_relay_is_still_on_and_how_to_end_it() {
+    let home = Home::with_settings("{}");
+    home.ok("install");
+    assert!(!home.ok("uninstall").contains("countersign relay"));
+    relay_is(&home, true);
+    home.ok("install");
+    assert!(home.ok("uninstall").contains("countersign relay off"));
+}

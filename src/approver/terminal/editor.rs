@@ -66,8 +66,11 @@ fn with_command(mut whole: Value, command: &str) -> String {
     whole.to_string()
 }
 
-/// The text as the person's editor leaves it.
-fn edited(screen: &mut Screen, text: &str, name: &str) -> Result<String, String> {
+/// The text as the person's editor leaves it, in a file of this name while it is edited.
+///
+/// # Errors
+/// One line for a person: the file cannot be written, or the editor fails.
+pub fn edited(screen: &mut Screen, text: &str, name: &str) -> Result<String, String> {
     let dir = own_files::runtime_dir().ok_or("no home directory is known")?;
     own_files::private_dir(&dir).map_err(|error| error.to_string())?;
     let path = dir.join(format!("edit-{}-{name}", std::process::id()));

@@ -7,24 +7,45 @@ use crate::decision::Allow;
 use crate::escape::visible;
 use crate::questions::{self, Answer, Answers, Question};
 
-/// Asks every question; the person may instead reply in words to all of them, or stop the turn.
+/// What a person says to the questions.
+#[derive(Debug)]
+pub enum Said {
+    Answers(Answers),
+    /// Words to all of it, in place of answers.
+    Reply(String),
+    /// The turn is to end.
+    Stop,
+}
+
+/// Asks the questions of the card.
 ///
 /// # Errors
 /// The reply where no answer comes.
 pub fn ask(screen: &mut Screen, card: &Card) -> Result<Reply, Reply> {
     let asked = questions::read(&card.request.call.raw_input).map_err(Reply::Absent)?;
+    Ok(match form(screen, &asked)? {
+        Said::Answers(answers) => decided(card, Allow::Answers(answers)),
+        Said::Reply(words) => denied(card, &words, false),
+        Said::Stop => denied(card, "", true),
+    })
+}
+
+/// Asks every question; the person may instead reply in words to all of them, or stop the turn.
+///
+/// # Errors
+/// The reply where no answer comes.
+pub fn form(screen: &mut Screen, asked: &[Question]) -> Result<Said, Reply> {
     let mut answers = Vec::new();
-    for (number, question) in (1..).zip(&asked) {
+    for (number, question) in (1..).zip(asked) {
         screen.say("");
         screen.say(&format!("Countersign: the agent asks ({number} of {})", asked.len()));
         show(screen, question);
         match answer(screen, question)? {
-            Said::Answer(answer) => answers.push((question.text.clone(), answer)),
-            Said::Reply(words) => return Ok(denied(card, &words, false)),
-            Said::Stop => return Ok(denied(card, "", true)),
+            Typed::Answer(answer) => answers.push((question.text.clone(), answer)),
+            Typed::Said(said) => return Ok(said),
         }
     }
-    Ok(decided(card, Allow::Answers(Answers(answers))))
+    Ok(Said::Answers(Answers(answers)))
 }
 
 fn show(screen: &mut Screen, question: &Question) {
@@ -47,14 +68,16 @@ fn show(screen: &mut Screen, question: &Question) {
     }
 }
 
+/// A typed line.
 #[derive(Debug)]
-enum Said {
+enum Typed {
+    /// To the one question.
     Answer(Answer),
-    Reply(String),
-    Stop,
+    /// To all of them.
+    Said(Said),
 }
 
-fn answer(screen: &mut Screen, question: &Question) -> Result<Said, Reply> {
+fn answer(screen: &mut Screen, question: &Question) -> Result<Typed, Reply> {
     let how = match question.multi_select {
         true => "The numbers of one or more",
         false => "A number",
@@ -71,14 +94,14 @@ fn answer(screen: &mut Screen, question: &Question) -> Result<Said, Reply> {
 }
 
 /// What a typed line says; `None` where it says nothing that fits.
-fn read(line: &str, question: &Question) -> Option<Said> {
+fn read(line: &str, question: &Question) -> Option<Typed> {
     let line = line.trim();
     let (word, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let words = words.trim();
     match (word, words.is_empty()) {
-        ("s", true) => return Some(Said::Stop),
-        ("o", false) => return Some(Said::Answer(Answer::Text(words.to_owned()))),
-        ("r", false) => return Some(Said::Reply(words.to_owned())),
+        ("s", true) => return Some(Typed::Said(Said::Stop)),
+        ("o", false) => return Some(Typed::Answer(Answer::Text(words.to_owned()))),
+        ("r", false) => return Some(Typed::Said(Said::Reply(words.to_owned()))),
         _ => {}
     }
     let label = |word: &str| {
@@ -92,7 +115,7 @@ fn read(line: &str, question: &Question) -> Option<Said> {
         _ => Answer::Many(labels),
     };
     let fits = Answers(vec![(question.text.clone(), answer.clone())]).fit(std::slice::from_ref(question));
-    fits.then_some(Said::Answer(answer))
+    fits.then_some(Typed::Answer(answer))
 }
 
 #[cfg(test)]
@@ -116,7 +139,7 @@ mod tests {
 
     fn answered(line: &str, multi_select: bool) -> Option<Answer> {
         match read(line, &sizes(multi_select)) {
-            Some(Said::Answer(answer)) => Some(answer),
+            Some(Typed::Answer(answer)) => Some(answer),
             _ => None,
         }
     }
@@ -141,9 +164,9 @@ mod tests {
     fn a_reply_and_a_stop_stand_in_place_of_answers() {
         let reply = read("r ask me later", &sizes(false));
         assert!(
-            matches!(&reply, Some(Said::Reply(words)) if words == "ask me later"),
+            matches!(&reply, Some(Typed::Said(Said::Reply(words))) if words == "ask me later"),
             "{reply:?}"
         );
-        assert!(matches!(read("s", &sizes(false)), Some(Said::Stop)));
+        assert!(matches!(read("s", &sizes(false)), Some(Typed::Said(Said::Stop))));
     }
 }

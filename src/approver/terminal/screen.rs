@@ -85,8 +85,11 @@ impl<'a> Screen<'a> {
             match Turn::take() {
                 Ok(Some(turn)) => break turn,
                 Ok(None) if Instant::now() >= until => return Err(Reply::Unanswered),
-                Ok(None) if withdrawal.wait(BETWEEN_TRIES) => return Err(Reply::Withdrawn),
-                Ok(None) => {}
+                Ok(None) => {
+                    if let Some(why) = withdrawal.wait(BETWEEN_TRIES) {
+                        return Err(Reply::Withdrawn(why));
+                    }
+                }
                 Err(error) => return Err(absent("the terminal cannot be locked", error)),
             }
         };
@@ -167,7 +170,7 @@ impl<'a> Screen<'a> {
                     self.read()?;
                     continue;
                 }
-                Woken::Withdrawn => Reply::Withdrawn,
+                Woken::Withdrawn(why) => Reply::Withdrawn(why),
                 Woken::Late => Reply::Unanswered,
             };
             self.say("");

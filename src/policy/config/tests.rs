@@ -213,7 +213,7 @@ fn every_mistake_shows_its_line_and_what_to_write_instead() {
         ),
         (
             "presett = \"calm\"",
-            "config.toml:1: `presett = \"calm\"`: unknown field `presett`, expected one of `hook`, `headless`, `log`, `preset`, `tiers`, `rule`, `window`, `limits`, `escalate`",
+            "config.toml:1: `presett = \"calm\"`: unknown field `presett`, expected one of `hook`, `headless`, `relay`, `log`, `preset`, `tiers`, `rule`, `window`, `limits`, `escalate`",
         ),
         (
             "preset = 5",

@@ -13,6 +13,7 @@ use super::layers::{Entry, Layer, ours};
 use super::{Findings, Given};
 use crate::effect::Tier;
 use crate::escape::visible;
+use crate::hold;
 use crate::pause::Pause;
 use crate::policy::{config, tiers};
 use crate::setup::host::{self, PERMISSION_REQUEST, PRE_TOOL_USE};
@@ -97,11 +98,7 @@ pub fn check_entry(entry: &Entry, findings: &mut Findings) {
             INSTALL,
         );
     }
-    let deadline = entry
-        .found
-        .option("--deadline")
-        .and_then(|seconds| seconds.parse::<f64>().ok());
-    if let (Some(deadline), Some(timeout)) = (deadline, entry.timeout())
+    if let (Some(deadline), Some(timeout)) = (entry.deadline(), entry.timeout())
         && timeout <= deadline
     {
         let what =
@@ -225,7 +222,7 @@ pub fn answers(entry: &Entry, layers: &[Layer], given: &Given, findings: &mut Fi
     let ask = |command: &str, session: &str| {
         let session = format!("countersign-doctor-{}-{session}", std::process::id());
         let event = selftest::event(entry.found.event, command, &given.places.project, &session);
-        selftest::ask(&entry.hook(), entry.found.event, &event, &given.places.project, limit)
+        selftest::ask(&at_once(entry), entry.found.event, &event, &given.places.project, limit)
     };
     let expects_allow = entry.found.event == PERMISSION_REQUEST || entry.found.has("--early");
     let harmless = format!("{place}: `{}`", selftest::HARMLESS);
@@ -291,6 +288,29 @@ pub fn answers(entry: &Entry, layers: &[Layer], given: &Given, findings: &mut Fi
         // The harmless event has already told of a command that does not work.
         Err(_) => {}
     }
+}
+
+/// The hook with a deadline that leaves no time to ask a person elsewhere: nobody is to answer a test.
+fn at_once(entry: &Entry) -> Value {
+    let mut hook = entry.hook();
+    let (Some(deadline), true) = (
+        entry.found.option("--deadline"),
+        entry.deadline().is_some_and(|seconds| seconds > hold::AT_ONCE as f64),
+    ) else {
+        return hook;
+    };
+    let short = hold::AT_ONCE.to_string();
+    for arg in hook.get_mut("args").and_then(Value::as_array_mut).into_iter().flatten() {
+        if *arg == deadline.as_str() {
+            *arg = short.as_str().into();
+        }
+    }
+    if let Some(line) = hook.get("command").and_then(Value::as_str) {
+        hook["command"] = line
+            .replace(&format!("--deadline {deadline}"), &format!("--deadline {short}"))
+            .into();
+    }
+    hook
 }
 
 #[cfg(test)]

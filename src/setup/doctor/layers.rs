@@ -61,6 +61,11 @@ impl Entry<'_> {
         .map(PathBuf::from)
     }
 
+    /// In how many seconds the hook ends on its own.
+    pub fn deadline(&self) -> Option<f64> {
+        self.found.option("--deadline")?.parse().ok()
+    }
+
     pub fn timeout(&self) -> Option<f64> {
         self.found.hook.get("timeout").and_then(Value::as_f64)
     }

@@ -7,6 +7,7 @@ mod entries;
 mod layers;
 mod mcp;
 mod mode;
+mod relay;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -101,7 +102,9 @@ pub fn examine(given: &Given) -> Vec<Finding> {
     entries::binaries(&layers, given, &mut findings);
     entries::writable(&layers, given, &mut findings);
     mcp::servers(&layers, given, &mut findings);
-    for entry in ours(&layers) {
+    relay::relay(&layers, &mut findings);
+    let decides = |entry: &Entry| [PERMISSION_REQUEST, PRE_TOOL_USE].contains(&entry.found.event);
+    for entry in ours(&layers).into_iter().filter(decides) {
         entries::answers(&entry, &layers, given, &mut findings);
     }
     findings.0

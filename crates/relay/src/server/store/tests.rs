@@ -1,0 +1,144 @@
+//! The times of a request, which no clock of a test waits for.
+
+use countersign_protocol::keys::{Algorithm, KeyPair};
+use countersign_protocol::verdict::{Answer, SignedVerdict, Verdict};
+use countersign_protocol::{Card, SignedCard, Status, Why};
+
+use super::sqlite::Sqlite;
+use super::{Changed, New, ORPHANED, Put, Store};
+use crate::card::card;
+
+const START: i64 = 1_796_000_000_000;
+
+async fn store() -> (Store<Sqlite>, tempfile::TempDir) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let sqlite = Sqlite::open(&dir.path().join("relay.db")).expect("a database");
+    (Store::open(sqlite).await.expect("a store"), dir)
+}
+
+/// A card of this number that lives for ten minutes, and an answer to it.
+fn asked(number: u8) -> (SignedCard, SignedVerdict) {
+    let pair = KeyPair::generate(Algorithm::Ed25519).expect("a key");
+    let card = Card {
+        id: format!("{number:032x}"),
+        lives_for: 600_000,
+        ..card()
+    };
+    let verdict = Verdict::new(&card, Answer::Allow, 1).expect("a card");
+    (card.sign(&pair).expect("signed"), verdict.sign(&pair).expect("signed"))
+}
+
+async fn put(store: &Store<Sqlite>, card: &SignedCard) {
+    let new = New {
+        machine: "laptop",
+        idempotency: &card.card.id,
+        body: &card.card.id,
+        card,
+    };
+    assert!(matches!(store.put(&new, START).await, Ok(Put::Created(_))));
+}
+
+fn status(changed: anyhow::Result<Changed>) -> (bool, Status, Option<Why>) {
+    match changed.expect("an answer") {
+        Changed::Done(request, _) => (true, request.status, request.why),
+        Changed::Not(request) => (false, request.status, request.why),
+        Changed::Unknown => panic!("there is no such request"),
+    }
+}
+
+#[tokio::test]
+async fn a_request_whose_machine_has_missed_two_polls_is_not_decided_though_nobody_has_swept() {
+    let (store, _dir) = store().await;
+    let (card, verdict) = asked(1);
+    let id = card.card.id.as_str();
+    put(&store, &card).await;
+    let late = START + ORPHANED + 1;
+    let withdrawn = (false, Status::Withdrawn, Some(Why::SessionEnded));
+    assert_eq!(status(store.decide(id, &verdict, late).await), withdrawn);
+    assert!(store.pending(late).await.expect("what waits").is_empty());
+    // It was only late, and asks again before it is swept.
+    let asks = store
+        .poll(id, "laptop", late)
+        .await
+        .expect("a poll")
+        .expect("a request");
+    assert_eq!(asks.status, Status::Pending);
+    assert_eq!(
+        status(store.decide(id, &verdict, late + ORPHANED).await),
+        (true, Status::Decided, None)
+    );
+}
+
+#[tokio::test]
+async fn what_was_swept_stays_withdrawn() {
+    let (store, _dir) = store().await;
+    let (card, verdict) = asked(2);
+    let id = card.card.id.as_str();
+    put(&store, &card).await;
+    assert!(store.orphan(START + ORPHANED).await.expect("swept").is_empty());
+    let late = START + ORPHANED + 1;
+    assert_eq!(store.orphan(late).await.expect("swept"), [id]);
+    let asks = store
+        .poll(id, "laptop", late)
+        .await
+        .expect("a poll")
+        .expect("a request");
+    assert_eq!((asks.status, asks.why), (Status::Withdrawn, Some(Why::SessionEnded)));
+    assert_eq!(status(store.decide(id, &verdict, late).await).1, Status::Withdrawn);
+}
+
+#[tokio::test]
+async fn a_verdict_is_not_taken_after_its_time_and_a_clock_that_goes_back_brings_none_back() {
+    let (store, _dir) = store().await;
+    let (card, verdict) = asked(3);
+    let id = card.card.id.as_str();
+    put(&store, &card).await;
+    assert!(status(store.decide(id, &verdict, START + 1).await).0);
+    let late = START + 600_000;
+    assert_eq!(
+        status(store.consume(id, "laptop", late).await),
+        (false, Status::Expired, None)
+    );
+    assert_eq!(store.expire(late).await.expect("swept"), [id]);
+    assert_eq!(
+        status(store.consume(id, "laptop", START + 2).await),
+        (false, Status::Expired, None)
+    );
+}
+
+#[tokio::test]
+async fn what_has_ended_is_forgotten_and_what_waits_is_not() {
+    let (store, _dir) = store().await;
+    let (over, _) = asked(4);
+    let (waits, _) = asked(5);
+    put(&store, &over).await;
+    put(&store, &waits).await;
+    let withdrawn = store.withdraw(&over.card.id, "laptop", Why::Timeout, START).await;
+    assert_eq!(status(withdrawn), (true, Status::Withdrawn, Some(Why::Timeout)));
+    assert_eq!(
+        store.forget(START + 1).await.expect("forgotten"),
+        [over.card.id.as_str()]
+    );
+    assert!(store.get(&over.card.id, START).await.expect("an answer").is_none());
+    assert!(store.get(&waits.card.id, START).await.expect("an answer").is_some());
+}
+
+#[tokio::test]
+async fn of_statements_that_are_committed_together_one_that_fails_leaves_the_others() {
+    let (store, _dir) = store().await;
+    let sql = store.sql();
+    let insert = |id: &str| {
+        let statement = "INSERT INTO request (id, machine, idempotency, body, status, revision, card, created_at, expires_at, seen_at)
+            VALUES ($1, 'm', $1, '', 'pending', 1, '', 0, 0, 0) RETURNING id";
+        super::Sql::rows(sql, statement, vec![id.into()])
+    };
+    let (one, twice, wrong, other) = tokio::join!(
+        insert("a"),
+        insert("a"),
+        super::Sql::rows(sql, "NO STATEMENT", Vec::new()),
+        insert("b")
+    );
+    assert!(one.is_ok() && other.is_ok());
+    assert!(twice.is_err() && wrong.is_err());
+    assert_eq!(store.waiting().await.expect("a count"), 2);
+}
