@@ -116,13 +116,13 @@ impl Desk<'_> {
                         // Things may have changed while the person was waited for.
                         let shown = Shown::of(&bench.judgement);
                         bench.judgement.ruling.give_back();
-                        bench = self.judged(&request, pause::now());
-                        let ruling = &bench.judgement.ruling;
-                        match pause::now() {
-                            Pause::On => {}
-                            Pause::Frozen(_) => return bench.settle(&request, begun),
-                            Pause::Off { .. } | Pause::Unreadable(_) => return Settled::Undecided(OFF.into()),
+                        let pause = pause::now();
+                        if matches!(pause, Pause::Off { .. } | Pause::Unreadable(_)) {
+                            return Settled::Undecided(OFF.into());
                         }
+                        bench = self.judged(&request, pause);
+                        let ruling = &bench.judgement.ruling;
+                        // Also where everything was frozen.
                         if matches!(ruling.decision, Decision::Deny(_)) {
                             return bench.settle(&request, begun);
                         }

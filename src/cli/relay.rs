@@ -14,11 +14,8 @@ use anyhow::Context;
 use crate::facts::Facts;
 use crate::hold::{self, Held, Holder};
 use crate::own_files;
-use crate::setup::relay::program;
+use crate::setup::relay::{PROGRAM, program};
 use crate::wire::once::diagnose;
-
-/// How the program beside this one is called where something is said of it.
-const PROGRAM: &str = "countersign-relay";
 
 /// What is passed on as it is.
 #[derive(Debug, clap::Args)]

@@ -27,14 +27,15 @@ pub fn is_there() -> bool {
     hold::relay_dir().is_some_and(|dir| dir.is_dir())
 }
 
+/// How the relay's program is called.
+pub const PROGRAM: &str = "countersign-relay";
+
 /// The relay's program, which stands beside this one.
 ///
 /// # Errors
 /// This program cannot find its own file.
 pub fn program() -> io::Result<PathBuf> {
-    Ok(std::env::current_exe()?
-        .canonicalize()?
-        .with_file_name("countersign-relay"))
+    Ok(std::env::current_exe()?.canonicalize()?.with_file_name(PROGRAM))
 }
 
 /// What the relay's program says to a word.
