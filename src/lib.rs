@@ -35,6 +35,7 @@ pub mod pause;
 pub mod place;
 pub mod policy;
 pub mod presence;
+pub mod process;
 pub mod questions;
 pub mod report;
 pub mod risk;

@@ -35,18 +35,28 @@ impl Server {
     }
 
     fn configured(text: &str) -> Self {
+        Self::in_home(Self::home(text))
+    }
+
+    fn home(configuration: &str) -> Arc<TempDir> {
         let home = TempDir::new().expect("a home");
         for dir in ["app", ".config/countersign"] {
             std::fs::create_dir_all(home.path().join(dir)).expect("directories");
         }
         std::fs::write(home.path().join("app/notes.txt"), "mine\n").expect("a file");
-        std::fs::write(home.path().join(".config/countersign/config.toml"), text).expect("a file");
-        Self::in_home(Arc::new(home))
+        std::fs::write(home.path().join(".config/countersign/config.toml"), configuration).expect("a file");
+        Arc::new(home)
     }
 
     fn in_home(home: Arc<TempDir>) -> Self {
-        let mut command = Command::new(COUNTERSIGN);
-        command.arg("mcp").current_dir(home.path().join("app"));
+        Self::within(home, &[])
+    }
+
+    /// Started by other programs, given with their arguments.
+    fn within(home: Arc<TempDir>, others: &[&str]) -> Self {
+        let words = [others, &[COUNTERSIGN, "mcp"]].concat();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).current_dir(home.path().join("app"));
         command.env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
         let pty = Pty::new();
         let (mut child, input) = pty.start(&command);
@@ -324,6 +334,36 @@ fn a_person_allows_and_denies_at_the_terminal() {
     server.pty.types("s");
     let stopped = r#"{"behavior":"deny","message":"[countersign:denied_by_person] The person refused this call.","reason":"denied_by_person","interrupt":true}"#;
     assert_eq!(server.line(), result("3", stopped));
+}
+
+#[test]
+fn a_terminal_that_is_not_surely_in_front_is_not_asked_at() {
+    // A namespace of processes, from which the session's own leader is not seen.
+    let hidden = [
+        "bwrap",
+        "--die-with-parent",
+        "--unshare-pid",
+        "--dev-bind",
+        "/",
+        "/",
+        "--proc",
+        "/proc",
+    ];
+    // A group of its own, as `timeout` makes it, is not the one in front.
+    let background = ["sh", "-c", "timeout 60 \"$@\"; true", "sh"];
+    for (others, why) in [
+        (&hidden[..], "the terminal is not ours"),
+        (&background, "this process is in the terminal's background"),
+    ] {
+        let mut server = Server::within(Server::home(""), others);
+        server.ask("1", "rm notes.txt");
+        let line = server.line();
+        assert!(
+            line.contains("nobody can be asked") && line.contains(why),
+            "{others:?}: {line}"
+        );
+        assert!(!server.pty.has_shown("Countersign"), "{others:?}");
+    }
 }
 
 /// A hook of this host, which is this process, hands on where the session stands. What it left open policy lets run no

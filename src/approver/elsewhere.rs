@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use super::{Why, Withdrawal};
 use crate::call::{Call, Input};
+use crate::process::{Told, told};
 
 /// How often it is looked.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
@@ -100,8 +101,8 @@ impl Host {
     fn of(id: u32) -> Self {
         Host {
             id,
-            started: stated(id, STARTED),
-            terminal: stated(id, TERMINAL),
+            started: told(id, Told::Started),
+            terminal: told(id, Told::Terminal),
             known: children(id).collect(),
         }
     }
@@ -111,12 +112,14 @@ impl Host {
         // Another user's process is there too.
         let is_there = named.is_some_and(|id| !matches!(test_kill_process(id), Err(rustix::io::Errno::SRCH)));
         // One that has ended stays listed until its parent asks after it, which some never do.
-        is_there && self.started == stated(self.id, STARTED) && stated(self.id, STATE).as_deref() != Some("Z")
+        is_there
+            && self.started == told(self.id, Told::Started)
+            && told(self.id, Told::State).is_none_or(|state| state != "Z")
     }
 
     /// Whether the terminal that it had is gone; the system takes it from all that ran there.
     fn has_lost_terminal(&self) -> bool {
-        self.terminal.is_some() && self.terminal != stated(self.id, TERMINAL)
+        self.terminal.is_some() && self.terminal != told(self.id, Told::Terminal)
     }
 
     /// Whether a child that is new runs this command, given without its quotes.
@@ -161,20 +164,6 @@ fn runs(arguments: &str, command: &str) -> bool {
 fn bare(text: &str) -> String {
     let kept = |c: &char| !matches!(c, '\'' | '"' | '\\') && !c.is_whitespace();
     text.chars().filter(kept).collect()
-}
-
-/// Which fields the state, the terminal and the start are in `/proc/ID/stat`, counted from 0 after the name in parentheses.
-const STATE: usize = 0;
-const TERMINAL: usize = 4;
-const STARTED: usize = 19;
-
-fn stated(id: u32, field: usize) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    stat.rsplit_once(')')?
-        .1
-        .split_whitespace()
-        .nth(field)
-        .map(str::to_owned)
 }
 
 /// The children of every thread of a process.

@@ -28,6 +28,7 @@ use crate::policy::config::{self, Invalid};
 use crate::policy::rules::{Conditions, Rule};
 use crate::policy::{Buckets, Circumstances, Config, Guard, Policy, Wiring};
 use crate::presence::{HandedOn, Other};
+use crate::process::{Told, told};
 use crate::wire::EventKind;
 use crate::wire::event::{self, Event, MAX_BYTES};
 use crate::wire::once::{self, Once};
@@ -408,9 +409,7 @@ fn hosts() -> Vec<u32> {
     said.map_or_else(
         || {
             let parent = parent_id();
-            let above = std::fs::read_to_string(format!("/proc/{parent}/stat")).ok();
-            // After the name in parentheses: the state, then the parent.
-            let above = above.and_then(|stat| stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok());
+            let above = told(parent, Told::Parent).and_then(|above| above.parse().ok());
             [parent].into_iter().chain(above).collect()
         },
         |pid| vec![pid],

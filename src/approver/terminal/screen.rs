@@ -7,10 +7,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rustix::process::{getpgrp, getsid};
 use rustix::termios::{
-    InputModes, LocalModes, OptionalActions, OutputModes, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp,
-    tcsetattr,
+    InputModes, LocalModes, OptionalActions, OutputModes, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr,
 };
 
 use super::super::{Reply, Withdrawal, Woken, has_hung_up, read_some};
@@ -33,8 +31,43 @@ pub struct Screen<'a> {
     typed: Vec<u8>,
 }
 
-/// The turn to ask on this terminal, among all that may ask there. A terminal belongs to one session of processes, which
-/// is named by its leader; the file /dev/tty is the same for all terminals.
+/// Where this process stands towards its terminal.
+struct Place {
+    /// What tells the terminal from others; the file /dev/tty is the same for all of them.
+    terminal: String,
+    is_foreground: bool,
+}
+
+impl Place {
+    /// By `/proc`: what the calls of the library take for impossible is so in a namespace of processes that was entered within
+    /// a session, as bubblewrap does it; group and session are 0 then, and nobody can say who is in the foreground.
+    #[cfg(target_os = "linux")]
+    fn towards(_tty: &File) -> io::Result<Self> {
+        use crate::process::{Told, told};
+
+        let own = |what| told("self", what).ok_or_else(|| io::Error::other("the system does not say"));
+        let (group, foreground) = (own(Told::Group)?, own(Told::Foreground)?);
+        if group == "0" || foreground == "0" {
+            return Err(io::Error::other(
+                "it was given to processes that cannot be seen from here",
+            ));
+        }
+        Ok(Place {
+            terminal: own(Told::Terminal)?,
+            is_foreground: group == foreground,
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn towards(tty: &File) -> io::Result<Self> {
+        Ok(Place {
+            terminal: rustix::process::getsid(None)?.as_raw_nonzero().to_string(),
+            is_foreground: rustix::termios::tcgetpgrp(tty)? == rustix::process::getpgrp(),
+        })
+    }
+}
+
+/// The turn to ask on this terminal, among all that may ask there.
 struct Turn {
     path: PathBuf,
     _lock: File,
@@ -42,10 +75,10 @@ struct Turn {
 
 impl Turn {
     /// `None` while another one has it.
-    fn take() -> io::Result<Option<Self>> {
+    fn take(terminal: &str) -> io::Result<Option<Self>> {
         let dir = own_files::runtime_dir().ok_or_else(|| io::Error::other("no home directory is known"))?;
         own_files::private_dir(&dir)?;
-        let path = dir.join(format!("terminal-{}", getsid(None)?.as_raw_nonzero()));
+        let path = dir.join(format!("terminal-{terminal}"));
         let lock = OpenOptions::new()
             .write(true)
             .create(true)
@@ -81,8 +114,12 @@ impl<'a> Screen<'a> {
         let absent = |why: &str, error: io::Error| Reply::Absent(format!("{why}: {error}"));
         let tty = OpenOptions::new().read(true).write(true).open("/dev/tty");
         let tty = tty.map_err(|_| Reply::Absent("there is no terminal".into()))?;
+        let place = Place::towards(&tty).map_err(|error| absent("the terminal is not ours", error))?;
+        if !place.is_foreground {
+            return Err(Reply::Absent("this process is in the terminal's background".into()));
+        }
         let turn = loop {
-            match Turn::take() {
+            match Turn::take(&place.terminal) {
                 Ok(Some(turn)) => break turn,
                 Ok(None) if Instant::now() >= until => return Err(Reply::Unanswered),
                 Ok(None) => {
@@ -93,10 +130,6 @@ impl<'a> Screen<'a> {
                 Err(error) => return Err(absent("the terminal cannot be locked", error)),
             }
         };
-        let group = tcgetpgrp(&tty).map_err(|error| absent("the terminal is not ours", error.into()))?;
-        if group != getpgrp() {
-            return Err(Reply::Absent("this process is in the terminal's background".into()));
-        }
         let found = tcgetattr(&tty).map_err(|error| absent("the terminal says nothing of itself", error.into()))?;
         let mut plain = found.clone();
         plain.local_modes |= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHOE | LocalModes::ISIG;

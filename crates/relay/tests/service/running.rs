@@ -81,23 +81,20 @@ fn it_outlives_the_group_and_session_of_whoever_started_it_and_holds_none_of_the
         let file = std::fs::read_link(file.path()).unwrap_or_default();
         assert_ne!(file, held);
     }
-    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("its state");
-    let fields: Vec<&str> = status
-        .rsplit_once(')')
-        .expect("its fields")
-        .1
-        .split_whitespace()
-        .collect();
-    let (parent, session) = (fields[1].parse::<u32>(), fields[3].parse::<u32>());
-    assert_ne!(parent, Ok(caller.id()));
-    assert_ne!(
-        session,
-        Ok(rustix::process::getsid(None)
-            .expect("a session")
-            .as_raw_nonzero()
-            .get()
-            .unsigned_abs())
-    );
+    let (parent, session) = above(&process.to_string());
+    assert_ne!(parent, caller.id());
+    assert_ne!(session, above("self").1);
+}
+
+/// A process's parent and session, which are 0 where they lie outside of the namespace that the tests run in.
+fn above(process: &str) -> (u32, u32) {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("its state");
+    let fields = stat.rsplit_once(')').expect("its fields").1;
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    (
+        fields[1].parse().expect("a number"),
+        fields[3].parse().expect("a number"),
+    )
 }
 
 #[test]
