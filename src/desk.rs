@@ -1,6 +1,7 @@
 //! Where a request that the host puts to this process is settled: by policy, else by a person, else by what the person
 //! has set for calls that nobody answers. The prompt tool, the control protocol and the SDKs all bring theirs here.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -57,114 +58,20 @@ pub enum Settled {
 
 impl Desk<'_> {
     /// Settles one request, and records how.
-    pub fn settle(&self, mut request: Request, withdrawal: &Withdrawal) -> Settled {
-        let (begun, arrived) = (Instant::now(), SystemTime::now());
-        let mut edited = false;
-        let mut sought = self.presence.is_none();
-        let mut left_open = false;
+    pub fn settle(&self, request: Request, withdrawal: &Withdrawal) -> Settled {
+        let mut case = Case {
+            desk: self,
+            request,
+            withdrawal,
+            begun: Instant::now(),
+            arrived: SystemTime::now(),
+            edited: false,
+            sought: self.presence.is_none(),
+            left_open: false,
+        };
         loop {
-            let pause = pause::now();
-            if matches!(pause, Pause::Off { .. } | Pause::Unreadable(_)) {
-                return Settled::Undecided(OFF.into());
-            }
-            let mut bench = self.judged(&request, pause);
-            let ruling = &mut bench.judgement.ruling;
-            if matches!(ruling.by, By::Frozen(_)) {
-                return bench.settle(&request, begun);
-            }
-            if request.is_for_screen() {
-                let why = "Only the terminal can answer this, and it is not asked here.";
-                ruling.decision = Decision::Deny(Deny::new(Reason::UndoneByHost, why.into()));
-                ruling.by = By::OnlyScreen;
-            } else if matches!(ruling.decision, Decision::Allow(_)) && (edited || left_open || request.is_for_person())
-            {
-                ruling.decision = Decision::None;
-                ruling.by = By::HostAsks;
-            }
-            if matches!(ruling.decision, Decision::Allow(_) | Decision::Deny(_)) {
-                return bench.settle(&request, begun);
-            }
-            if !sought && request.call.cwd.is_none() {
-                sought = true;
-                if let Some(HandedOn { cwd, is_open }) = self.handed_on(&request, arrived, withdrawal) {
-                    request.call.cwd = Some(cwd);
-                    left_open = is_open;
-                    bench.judgement.ruling.give_back();
-                    continue;
-                }
-            }
-            let asked = Asked {
-                digest: request.call.digest(),
-                tool_use_id: request.tool_use_id.clone(),
-                at: Instant::now(),
-                within: bench.wait(),
-            };
-            match self.ask(&request, &bench, edited, &asked, withdrawal) {
-                Reply::Edited(raw) => match Input::read(&request.call.tool, &raw) {
-                    Ok(input) => {
-                        (request.call.input, request.call.raw_input) = (input, raw);
-                        bench.judgement.ruling.give_back();
-                        edited = true;
-                    }
-                    Err(why) => return bench.unanswered(&request, begun, Reason::Policy, &why),
-                },
-                Reply::Decided { mut decision, answer } => {
-                    if let Err(void) = answer.counts(&asked) {
-                        return bench.unanswered(&request, begun, Reason::Timeout, &void.to_string());
-                    }
-                    if let Decision::Allow(allow) = &mut decision {
-                        // Things may have changed while the person was waited for.
-                        let shown = Shown::of(&bench.judgement);
-                        bench.judgement.ruling.give_back();
-                        let pause = pause::now();
-                        if matches!(pause, Pause::Off { .. } | Pause::Unreadable(_)) {
-                            return Settled::Undecided(OFF.into());
-                        }
-                        bench = self.judged(&request, pause);
-                        let ruling = &bench.judgement.ruling;
-                        // Also where everything was frozen.
-                        if matches!(ruling.decision, Decision::Deny(_)) {
-                            return bench.settle(&request, begun);
-                        }
-                        if matches!(ruling.by, By::Configuration(_)) {
-                            let why = ruling.by.to_string();
-                            return bench.unanswered(&request, begun, Reason::Policy, &why);
-                        }
-                        if !shown.covers(&bench.judgement) {
-                            diagnose("the call has come to do more than you were shown, so you are asked again");
-                            left_open = true;
-                            bench.judgement.ruling.give_back();
-                            continue;
-                        }
-                        if let Allow::Run(run) = allow {
-                            run.input = edited.then(|| request.call.raw_input.clone());
-                        }
-                    }
-                    bench.decide(decision, answer.device.map_or(By::Person, By::Device));
-                    return bench.settle(&request, begun);
-                }
-                Reply::SayInstead(words) => {
-                    bench.decide(Decision::Deny(Deny::stopping(Reason::DeniedByPerson)), By::Person);
-                    return match bench.settle(&request, begun) {
-                        Settled::Result(result) => Settled::SayInstead { result, words },
-                        other => other,
-                    };
-                }
-                Reply::Unanswered => {
-                    let why = format!("nobody answered within {}", Length(asked.within));
-                    return bench.unanswered(&request, begun, Reason::Timeout, &why);
-                }
-                Reply::Absent(why) => {
-                    let reason = bench.judgement.ruling.by.reason().unwrap_or(Reason::Policy);
-                    return bench.unanswered(&request, begun, reason, &format!("nobody can be asked: {why}"));
-                }
-                Reply::Unreachable(why) => return bench.unanswered(&request, begun, Reason::RelayUnreachable, &why),
-                Reply::Withdrawn(_) => {
-                    bench.decide(Decision::None, By::Withdrawn);
-                    bench.judgement.ruling.give_back();
-                    bench.record(&request, begun, Action::None);
-                    return Settled::Withdrawn;
-                }
+            if let ControlFlow::Break(settled) = case.round() {
+                return settled;
             }
         }
     }
@@ -219,25 +126,165 @@ impl Desk<'_> {
             project: facts.project.first().cloned(),
         }
     }
+}
 
-    /// What the hook of the same host knows of the call, if it says so in time. What was there before the request is of an
-    /// earlier call that was the same.
-    fn handed_on(&self, request: &Request, arrived: SystemTime, withdrawal: &Withdrawal) -> Option<HandedOn> {
-        let presence = self.presence?;
-        let digest = request.call.digest();
+/// A request on its way to be settled.
+struct Case<'a> {
+    desk: &'a Desk<'a>,
+    request: Request,
+    withdrawal: &'a Withdrawal,
+    begun: Instant,
+    arrived: SystemTime,
+    /// The person has changed the input.
+    edited: bool,
+    /// What the hook of the same host knows was looked for.
+    sought: bool,
+    /// Only a person lets it run, whatever policy says of it now.
+    left_open: bool,
+}
+
+impl Case<'_> {
+    /// Judges the call and, where policy leaves it open, puts it to the person once; goes on where either has to be done
+    /// again.
+    fn round(&mut self) -> ControlFlow<Settled> {
+        let mut bench = self.ruled()?;
+        if let Some(HandedOn { cwd, is_open }) = self.handed_on() {
+            self.request.call.cwd = Some(cwd);
+            self.left_open = is_open;
+            bench.judgement.ruling.give_back();
+            return ControlFlow::Continue(());
+        }
+        let asked = Asked {
+            digest: self.request.call.digest(),
+            tool_use_id: self.request.tool_use_id.clone(),
+            at: Instant::now(),
+            within: bench.wait(),
+        };
+        let (reason, why) = match self.ask(&bench, &asked) {
+            Reply::Edited(raw) => match Input::read(&self.request.call.tool, &raw) {
+                Ok(input) => {
+                    (self.request.call.input, self.request.call.raw_input) = (input, raw);
+                    self.edited = true;
+                    bench.judgement.ruling.give_back();
+                    return ControlFlow::Continue(());
+                }
+                Err(why) => (Reason::Policy, why),
+            },
+            Reply::Decided { decision, answer } => match answer.counts(&asked) {
+                Ok(()) => return self.decided(bench, decision, answer.device),
+                Err(void) => (Reason::Timeout, void.to_string()),
+            },
+            Reply::SayInstead(words) => return ControlFlow::Break(self.say_instead(bench, words)),
+            Reply::Unanswered => (
+                Reason::Timeout,
+                format!("nobody answered within {}", Length(asked.within)),
+            ),
+            Reply::Absent(why) => (
+                bench.judgement.ruling.by.reason().unwrap_or(Reason::Policy),
+                format!("nobody can be asked: {why}"),
+            ),
+            Reply::Unreachable(why) => (Reason::RelayUnreachable, why),
+            Reply::Withdrawn(_) => {
+                bench.decide(Decision::None, By::Withdrawn);
+                bench.judgement.ruling.give_back();
+                bench.record(&self.request, self.begun, Action::None);
+                return ControlFlow::Break(Settled::Withdrawn);
+            }
+        };
+        ControlFlow::Break(bench.unanswered(&self.request, self.begun, reason, &why))
+    }
+
+    /// What policy leaves open; breaks where it decides, or where Countersign is off.
+    fn ruled(&self) -> ControlFlow<Settled, Bench> {
+        let mut bench = self.judged()?;
+        let ruling = &mut bench.judgement.ruling;
+        if matches!(ruling.by, By::Frozen(_)) {
+            return ControlFlow::Break(bench.settle(&self.request, self.begun));
+        }
+        if self.request.is_for_screen() {
+            let why = "Only the terminal can answer this, and it is not asked here.";
+            ruling.decision = Decision::Deny(Deny::new(Reason::UndoneByHost, why.into()));
+            ruling.by = By::OnlyScreen;
+        }
+        match &ruling.decision {
+            Decision::Allow(_) if self.edited || self.left_open || self.request.is_for_person() => {
+                ruling.decision = Decision::None;
+                ruling.by = By::HostAsks;
+                ControlFlow::Continue(bench)
+            }
+            Decision::Allow(_) | Decision::Deny(_) => ControlFlow::Break(bench.settle(&self.request, self.begun)),
+            _ => ControlFlow::Continue(bench),
+        }
+    }
+
+    /// The call as policy sees it now; breaks where Countersign is off.
+    fn judged(&self) -> ControlFlow<Settled, Bench> {
+        match pause::now() {
+            Pause::Off { .. } | Pause::Unreadable(_) => ControlFlow::Break(Settled::Undecided(OFF.into())),
+            pause => ControlFlow::Continue(self.desk.judged(&self.request, pause)),
+        }
+    }
+
+    /// What a person has decided. An allow counts for what they were shown: things may have changed while they were waited
+    /// for.
+    fn decided(&mut self, mut bench: Bench, mut decision: Decision, device: Option<String>) -> ControlFlow<Settled> {
+        if let Decision::Allow(allow) = &mut decision {
+            let shown = Shown::of(&bench.judgement);
+            bench.judgement.ruling.give_back();
+            bench = self.judged()?;
+            let ruling = &bench.judgement.ruling;
+            // Also where everything was frozen.
+            if matches!(ruling.decision, Decision::Deny(_)) {
+                return ControlFlow::Break(bench.settle(&self.request, self.begun));
+            }
+            if matches!(ruling.by, By::Configuration(_)) {
+                let why = ruling.by.to_string();
+                return ControlFlow::Break(bench.unanswered(&self.request, self.begun, Reason::Policy, &why));
+            }
+            if !shown.covers(&bench.judgement) {
+                diagnose("the call has come to do more than you were shown, so you are asked again");
+                self.left_open = true;
+                bench.judgement.ruling.give_back();
+                return ControlFlow::Continue(());
+            }
+            if let Allow::Run(run) = allow {
+                run.input = self.edited.then(|| self.request.call.raw_input.clone());
+            }
+        }
+        bench.decide(decision, device.map_or(By::Person, By::Device));
+        ControlFlow::Break(bench.settle(&self.request, self.begun))
+    }
+
+    fn say_instead(&self, mut bench: Bench, words: String) -> Settled {
+        bench.decide(Decision::Deny(Deny::stopping(Reason::DeniedByPerson)), By::Person);
+        match bench.settle(&self.request, self.begun) {
+            Settled::Result(result) => Settled::SayInstead { result, words },
+            other => other,
+        }
+    }
+
+    /// What the hook of the same host knows of the call, if it says so in time; looked for once, where the request does not
+    /// say where it stands. What was there before the request is of an earlier call that was the same.
+    fn handed_on(&mut self) -> Option<HandedOn> {
+        if self.sought || self.request.call.cwd.is_some() {
+            return None;
+        }
+        self.sought = true;
+        let presence = self.desk.presence?;
+        let digest = self.request.call.digest();
         let end = Instant::now() + HANDING_ON;
         loop {
-            if let Some(handed_on) = presence.take(&digest, arrived) {
+            if let Some(handed_on) = presence.take(&digest, self.arrived) {
                 return Some(handed_on);
             }
-            if Instant::now() >= end || withdrawal.wait(BETWEEN_LOOKS).is_some() {
+            if Instant::now() >= end || self.withdrawal.wait(BETWEEN_LOOKS).is_some() {
                 return None;
             }
         }
     }
 
-    fn ask(&self, request: &Request, bench: &Bench, edited: bool, asked: &Asked, withdrawal: &Withdrawal) -> Reply {
-        if let Some(why) = withdrawal.withdrawn() {
+    fn ask(&self, bench: &Bench, asked: &Asked) -> Reply {
+        if let Some(why) = self.withdrawal.withdrawn() {
             return Reply::Withdrawn(why);
         }
         if asked.within.is_zero() {
@@ -246,19 +293,19 @@ impl Desk<'_> {
         // Nothing critical is remembered.
         let offers = match bench.judgement.ruling.tier {
             Tier::Critical => Vec::new(),
-            _ => offers(&request.call.suggestions),
+            _ => offers(&self.request.call.suggestions),
         };
         let card = Card {
-            request,
+            request: &self.request,
             judgement: &bench.judgement,
             project: bench.project.as_deref(),
             attended: false,
-            edited,
+            edited: self.edited,
             offers: &offers,
-            can_say_instead: self.can_say_instead,
+            can_say_instead: self.desk.can_say_instead,
             until: asked.at + asked.within,
         };
-        self.approver.ask(&card, withdrawal)
+        self.desk.approver.ask(&card, self.withdrawal)
     }
 }
 
