@@ -64,8 +64,9 @@ pub struct Held<'a> {
     pub attended: bool,
     /// The host, and what may be it where that is not known.
     pub hosts: Vec<u32>,
-    /// Judges a call as this one was judged, by what holds at that moment; to try it, also by one more rule.
-    pub judge: &'a dyn Fn(&Call, Option<&Conditions>) -> Judgement,
+    /// Judges a call as this one was judged, by what holds at that moment and this state of the switch; to try it, also by one
+    /// more rule.
+    pub judge: &'a dyn Fn(&Call, Pause, Option<&Conditions>) -> Judgement,
     pub lock: Option<&'a Standing>,
 }
 
@@ -254,7 +255,7 @@ impl<'a> Waiting<'a> {
             return Vec::new();
         }
         let would_do = |rule: &Conditions| {
-            let judgement = (self.held.judge)(call, Some(rule));
+            let judgement = (self.held.judge)(call, Pause::On, Some(rule));
             matches!(judgement.ruling.decision, Decision::Allow(_))
         };
         let rules = remember::candidates(call, &self.held.judgement.assessment.steps).into_iter();
@@ -265,16 +266,16 @@ impl<'a> Waiting<'a> {
     /// Judges the call by what holds now; breaks where that decides by itself: policy has come to deny the call, or
     /// Countersign was switched off or frozen. What it allows, the person still has to.
     fn judge_again(&mut self) -> ControlFlow<()> {
-        self.held.judgement.ruling.give_back();
-        *self.held.judgement = (self.held.judge)(&self.request.call, None);
-        match pause::now() {
-            Pause::On => {}
-            Pause::Frozen(freeze) => self.decide(Decision::Deny(Deny::frozen()), By::Frozen(freeze.to_string())),
-            Pause::Off { .. } | Pause::Unreadable(_) => self.decide(Decision::Aside, By::Withdrawn),
+        let pause = pause::now();
+        if matches!(pause, Pause::Off { .. } | Pause::Unreadable(_)) {
+            self.taken_back();
+            return ControlFlow::Break(());
         }
+        self.held.judgement.ruling.give_back();
+        *self.held.judgement = (self.held.judge)(&self.request.call, pause, None);
         let ruling = &self.held.judgement.ruling;
         match &ruling.decision {
-            Decision::Deny(_) | Decision::Aside => ControlFlow::Break(()),
+            Decision::Deny(_) => ControlFlow::Break(()),
             _ if matches!(ruling.by, By::Configuration(_)) => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }

@@ -238,7 +238,7 @@ pub fn answer<H: Holder>(args: Result<Args, String>, judge: Judge, holder: H) ->
             facts: &facts,
             attended: circumstances.attended,
             hosts: hosts(),
-            judge: &|call, rule| judged_again(event.kind, call, wiring, judge, rule),
+            judge: &|call, pause, rule| judged_again(event.kind, call, wiring, judge, pause, rule),
             lock: lock.as_ref(),
         });
     }
@@ -270,14 +270,21 @@ pub fn answer<H: Holder>(args: Result<Args, String>, judge: Judge, holder: H) ->
 
 /// The same call, or what a person has made of it, by what holds after they were waited for; with one more rule it is only
 /// tried.
-fn judged_again(event: EventKind, call: &Call, wiring: Wiring, judge: Judge, rule: Option<&Conditions>) -> Judgement {
+fn judged_again(
+    event: EventKind,
+    call: &Call,
+    wiring: Wiring,
+    judge: Judge,
+    pause: Pause,
+    rule: Option<&Conditions>,
+) -> Judgement {
     let facts = Facts::live(call.cwd.as_deref());
     let read = config::effective(own_files::config_file().as_deref(), &facts.project);
     let (mut config, invalid) = match read {
         Ok(config) => (config, None),
         Err(invalid) => (Config::default(), Some(invalid)),
     };
-    let mut circumstances = Circumstances::live(pause::now());
+    let mut circumstances = Circumstances::live(pause);
     if let Some(rule) = rule {
         circumstances.buckets = Buckets::Shown;
         config.policy.rules.push(Rule::tried(rule));
