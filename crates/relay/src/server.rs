@@ -7,6 +7,7 @@ mod limits;
 mod log;
 mod metrics;
 mod online;
+mod replaced;
 mod rest;
 mod store;
 
@@ -136,11 +137,12 @@ async fn serve<S: Sql + 'static>(args: &Args, lock: &Lock, sql: S) -> Result<()>
     let most = room_for_connections();
     let room = Arc::new(Semaphore::new(most));
     let router = http::router(Arc::clone(&relay));
-    let mut ends = pin!(told_to_end());
-    loop {
+    let (mut told_to_end, mut replaced) = (pin!(told_to_end()), pin!(replaced::replaced()));
+    let is_replaced = loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = &mut ends => break,
+            () = &mut told_to_end => break false,
+            () = &mut replaced => break true,
         };
         let Ok((stream, _)) = accepted else {
             // No descriptor is left, or the other end has gone already.
@@ -160,17 +162,21 @@ async fn serve<S: Sql + 'static>(args: &Args, lock: &Lock, sql: S) -> Result<()>
                 let _ = tokio::time::timeout(ENDS_WITHIN, stream.write_all(NO_ROOM.as_bytes())).await;
             }),
         };
-    }
+    };
     lock.listens(None)?;
     drop(listener);
     relay.log.write(
         "ending",
-        json!({"connections": relay.connections.load(Ordering::Relaxed)}),
+        json!({"connections": relay.connections.load(Ordering::Relaxed), "replaced": is_replaced}),
     );
     relay.ending.send_replace(true);
     let all = u32::try_from(most).unwrap_or(u32::MAX);
     let _ = tokio::time::timeout(ENDS_WITHIN, room.acquire_many(all)).await;
     relay.log.write("ended", json!({}));
+    if is_replaced {
+        // A failure, after which whoever keeps it running starts the new one.
+        bail!("this program's file was replaced or removed: the relay that is there now is started when it is needed");
+    }
     Ok(())
 }
 

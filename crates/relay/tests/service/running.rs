@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -95,6 +96,29 @@ fn above(process: &str) -> (u32, u32) {
         fields[1].parse().expect("a number"),
         fields[3].parse().expect("a number"),
     )
+}
+
+#[test]
+fn a_relay_whose_program_was_replaced_ends_and_the_new_one_is_started() {
+    let home = Home::new();
+    let program = home.0.path().join("countersign-relay");
+    std::fs::copy(RELAY, &program).expect("a program");
+    let by_it = |words: &[&str]| {
+        let mut command = Command::new(&program);
+        let command = command.args(words).env_clear().env("HOME", home.0.path());
+        assert!(command.output().expect("it starts").status.success(), "{words:?}");
+    };
+    by_it(&["on"]);
+    let before = home.process();
+    let next = home.0.path().join("next");
+    std::fs::copy(RELAY, &next).expect("a program");
+    std::fs::rename(&next, &program).expect("it is replaced");
+    let is_there = || Path::new(&format!("/proc/{before}")).exists();
+    eventually("the old one has ended", Duration::from_secs(20), || !is_there());
+    by_it(&["ensure"]);
+    assert_ne!(home.process(), before);
+    assert_eq!(home.parties().presence()["paired"], 1, "it answers");
+    by_it(&["off"]);
 }
 
 #[test]
