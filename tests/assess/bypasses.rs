@@ -118,6 +118,36 @@ fn text_that_the_shell_chose_is_never_evaluated_as_a_number() {
     );
 }
 
+/// `tests/shell_oracle/evaluated.rs` asks zsh for the names.
+#[test]
+fn text_that_zsh_reads_as_a_number_is_never_any_other_text() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "LINES='psvar[$(rm notes.txt)1]'; ls",
+            "LINES='psvar[$(rm notes.txt)1]' ls",
+            "LISTMAX=$(cat README.md); ls",
+            "export SHLVL='psvar[$(rm notes.txt)1]'; ls",
+            "for ERRNO in 'psvar[$(rm notes.txt)1]'; do ls; done",
+            "read -r COLUMNS < README.md; ls",
+            "while read -r LINES; do echo one; done < README.md",
+            "REPORTTIME='psvar[$(rm notes.txt)1]'; ls",
+            "[[ -t 'psvar[$(rm notes.txt)1]' ]]",
+            "x=$(cat README.md); if [[ ! -t $x ]]; then ls; fi",
+        ],
+    );
+    let_through(
+        &machine,
+        &[
+            "COLUMNS=120; ls",
+            "LINES=40 ls",
+            "[[ -t 1 ]] && ls",
+            "x=0; [[ -t $x ]] || ls",
+        ],
+    );
+}
+
 #[test]
 fn arithmetic_that_assigns_is_not_forgotten() {
     let machine = Machine::new();

@@ -5,6 +5,7 @@
 #[path = "../support/cage.rs"]
 mod cage;
 mod computed;
+mod evaluated;
 #[path = "../support/random.rs"]
 mod random;
 mod scripts;

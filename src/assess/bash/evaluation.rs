@@ -168,7 +168,9 @@ impl Work<'_> {
                 self.substitutions(word, state, depth, gathered);
                 let value = expand_single(word, state, self);
                 match operator.as_str() {
-                    "-n" | "-z" | "-t" | "-o" => {}
+                    "-n" | "-z" | "-o" => {}
+                    // A descriptor, which zsh reads as arithmetic.
+                    "-t" => self.evaluated(operator, word, &value, state, gathered),
                     "-v" | "-R" => gathered.doubt(format!("`{operator}` evaluates the name it is given"), word.span),
                     _ => roles::path(Action::Inspect, &Arg { value, span: word.span }, state, self, gathered),
                 }
@@ -182,19 +184,19 @@ impl Work<'_> {
                         "-nt" | "-ot" | "-ef" => {
                             roles::path(Action::Inspect, &Arg { value, span: word.span }, state, self, gathered);
                         }
-                        _ => {
-                            let counts = matches!(word.parts.as_slice(), [Part::Parameter(p)] if p.operation.is_none() && p.index.is_none() && self.is_number(&p.name, state));
-                            if !counts
-                                && !value
-                                    .alternatives()
-                                    .is_some_and(|texts| texts.iter().all(|text| is_digits(text)))
-                            {
-                                gathered.doubt(format!("`{operator}` evaluates this word as arithmetic"), word.span);
-                            }
-                        }
+                        _ => self.evaluated(operator, word, &value, state, gathered),
                     }
                 }
             }
+        }
+    }
+
+    /// A word of a condition that is evaluated as arithmetic, and so must be a number.
+    fn evaluated(&self, operator: &str, word: &Word, value: &Value, state: &State, gathered: &mut Gathered) {
+        let holds_number = matches!(word.parts.as_slice(), [Part::Parameter(p)] if p.operation.is_none() && p.index.is_none() && self.is_number(&p.name, state));
+        let texts = value.alternatives();
+        if !holds_number && !texts.is_some_and(|texts| texts.iter().all(|text| is_digits(text))) {
+            gathered.doubt(format!("`{operator}` evaluates this word as arithmetic"), word.span);
         }
     }
 }
