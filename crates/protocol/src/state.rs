@@ -33,7 +33,7 @@ pub struct Request {
 pub enum Status {
     Pending,
     Decided,
-    /// The machine that asked has taken the verdict; nobody can take it again.
+    /// The machine that asked has taken the verdict; it is given again only for the key that it was taken with.
     Consumed,
     Withdrawn,
     Expired,
@@ -126,7 +126,7 @@ pub enum Code {
     IdempotencyConflict,
     /// Somebody has decided before.
     AlreadyDecided,
-    /// The machine has taken the verdict before.
+    /// The machine has taken the verdict before, with another key or with none.
     AlreadyConsumed,
     /// Nobody has decided yet.
     Undecided,
@@ -136,7 +136,7 @@ pub enum Code {
     Expired,
     /// The body is longer than the relay takes.
     TooLarge,
-    /// There is no Idempotency-Key, or one that is not 16 to 128 characters long.
+    /// There is no Idempotency-Key where one is needed, or one that is not 16 to 128 characters long.
     IdempotencyKey,
     /// The body or the query is not of the protocol's form.
     Form,

@@ -157,7 +157,8 @@ async fn bear(dir: &Path, more: &[&str]) {
                 let card = way.put(machine).await;
                 way.decide(device, &card).await;
                 let path = format!("/v1/requests/{}/consume", card.id);
-                let answer = way.send("POST", &path, &machine.token, "", "").await;
+                let key = format!("idempotency-key: {}\r\n", random_hex::<32>().expect("a key"));
+                let answer = way.send("POST", &path, &machine.token, &key, "").await;
                 assert_eq!(answer.0, 200, "{}", answer.1);
                 times.push(start.elapsed());
                 // As much as one client may send.

@@ -152,13 +152,11 @@ impl Relay {
                 ));
             }
         };
-        let (client, id, tries) = (
-            self.client.clone(),
-            held.card.id.clone(),
-            self.tries(until, SILENT_AT_FIRST),
-        );
+        let (client, id, tries) = (self.client.clone(), held.card.id.clone(), self.tries(until, SILENT));
+        // Known to nobody but this process: where an answer is lost, it alone is given the verdict again.
+        let key = random_hex::<32>().map_err(Reply::Absent)?;
         let consumed = beside(withdrawal, until, move |given_up| {
-            tries.of(given_up, || client.consume(&id, ONE))
+            tries.of(given_up, || client.consume(&id, &key, ONE))
         })?;
         let consumed = consumed.map_err(|failed| unreachable(&failed))?;
         if Instant::now() >= until {

@@ -166,10 +166,16 @@ impl Client {
         )
     }
 
-    /// Takes the verdict; nobody can take it again.
-    pub fn consume(&self, id: &str, within: Duration) -> Result<Request, Failed> {
+    /// Takes the verdict. Nobody can take it again but with the same key.
+    pub fn consume(&self, id: &str, key: &str, within: Duration) -> Result<Request, Failed> {
         let path = format!("/v1/requests/{id}/consume");
-        self.send(Method::Post { key: None }, &path, None, within.min(AT_ONCE), MAX_ONE)
+        self.send(
+            Method::Post { key: Some(key) },
+            &path,
+            None,
+            within.min(AT_ONCE),
+            MAX_ONE,
+        )
     }
 
     /// Notes what became of the call.

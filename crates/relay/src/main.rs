@@ -18,6 +18,9 @@ mod daemon;
 mod faces;
 mod hold;
 mod identity;
+#[cfg(test)]
+#[path = "../tests/shared/postgres.rs"]
+mod postgres;
 mod server;
 mod service;
 mod switch;

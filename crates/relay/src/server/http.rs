@@ -252,6 +252,7 @@ impl<S: Sql> Relay<S> {
                 self.woken(&request.id);
                 Ok((request, after))
             }
+            Changed::Again(request, after) => Ok((request, after)),
             Changed::Not(request) => Err(match request.status {
                 Status::Withdrawn => refused(Code::Withdrawn, "the question was taken back"),
                 Status::Expired => refused(Code::Expired, "the time of the question has passed"),
@@ -350,20 +351,29 @@ async fn whole(mut body: axum::body::Body) -> Answer<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The Idempotency-Key of a request, if it has one.
+fn idempotency_key(headers: &HeaderMap) -> Answer<Option<&str>> {
+    let Some(value) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    let key = value.to_str().ok().filter(|key| (16..=128).contains(&key.len()));
+    key.map(Some).ok_or_else(unfit_key)
+}
+
+fn unfit_key() -> Refused {
+    refused(
+        Code::IdempotencyKey,
+        "an Idempotency-Key of 16 to 128 characters is needed",
+    )
+}
+
 async fn put<S: Sql + 'static>(
     State(relay): App<S>,
     Machine(client): Machine,
     headers: HeaderMap,
     body: Body<SignedCard>,
 ) -> Answer<Response> {
-    let key = headers.get("idempotency-key").and_then(|value| value.to_str().ok());
-    let key = key.filter(|key| (16..=128).contains(&key.len()));
-    let key = key.ok_or_else(|| {
-        refused(
-            Code::IdempotencyKey,
-            "an Idempotency-Key of 16 to 128 characters is needed",
-        )
-    })?;
+    let key = idempotency_key(&headers)?.ok_or_else(unfit_key)?;
     let card = body.value;
     card.verify(&client.key)
         .map_err(|error| refused(Code::Card, error.to_string()))?;
@@ -471,8 +481,11 @@ async fn consume<S: Sql + 'static>(
     State(relay): App<S>,
     Machine(client): Machine,
     Path(id): Path<String>,
+    headers: HeaderMap,
 ) -> Answer<Json<Request>> {
-    let consumed = relay.store.consume(&id, &client.name, now()).await;
+    // A secret of the process that asks, of which no more is kept than of a token.
+    let key = idempotency_key(&headers)?.map(|key| sha256(key.as_bytes()));
+    let consumed = relay.store.consume(&id, &client.name, key.as_deref(), now()).await;
     relay.changed(consumed, "consumed").map(|(request, _)| Json(request))
 }
 
@@ -484,7 +497,7 @@ async fn outcome<S: Sql + 'static>(
 ) -> Answer<Json<Request>> {
     let noted = relay.store.note(&id, &client.name, body.value.outcome, now()).await;
     match noted.map_err(|error| relay.broken(error))? {
-        Changed::Done(request, _) | Changed::Not(request) => Ok(Json(request)),
+        Changed::Done(request, _) | Changed::Again(request, _) | Changed::Not(request) => Ok(Json(request)),
         Changed::Unknown => Err(unknown()),
     }
 }

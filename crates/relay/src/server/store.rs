@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS request (
   verdict TEXT,
   why TEXT,
   outcome TEXT,
+  consume_key TEXT,
   created_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL,
   seen_at BIGINT NOT NULL
@@ -35,6 +36,10 @@ CREATE UNIQUE INDEX IF NOT EXISTS request_idempotency ON request (machine, idemp
 CREATE INDEX IF NOT EXISTS request_status ON request (status, expires_at);
 CREATE INDEX IF NOT EXISTS request_pending ON request (machine, status);
 ";
+
+/// The column that the tables of an earlier version lack. SQLite knows no `ADD COLUMN IF NOT EXISTS`.
+const ADDED: &str = "ALTER TABLE request ADD COLUMN consume_key TEXT";
+const IS_ADDED: &str = "SELECT consume_key FROM request LIMIT 0";
 
 const COLUMNS: &str =
     "id, status, revision, card, verdict, why, outcome, machine, body, idempotency, created_at, expires_at, seen_at";
@@ -99,6 +104,8 @@ pub enum Put {
 pub enum Changed {
     /// It is done, so many milliseconds after the request was put.
     Done(Request, i64),
+    /// The same, and whoever asks has done it before.
+    Again(Request, i64),
     /// It stands otherwise, and stays so.
     Not(Request),
     /// There is no such request, or it is another machine's.
@@ -133,6 +140,13 @@ impl<S: Sql> Store<S> {
             sql.rows(statement, Vec::new())
                 .await
                 .context("the relay's tables cannot be made")?;
+        }
+        if sql.rows(IS_ADDED, Vec::new()).await.is_err() {
+            let added = sql.rows(ADDED, Vec::new()).await;
+            // Another relay on the database may have been quicker.
+            if sql.rows(IS_ADDED, Vec::new()).await.is_err() {
+                added.context("the relay's tables cannot be brought to this version")?;
+            }
         }
         Ok(Store { sql })
     }
@@ -254,23 +268,32 @@ impl<S: Sql> Store<S> {
         self.changed(&statement, parameters, id, None, now).await
     }
 
-    /// Gives the verdict to the machine that asked, once.
+    /// Gives the verdict to the machine that asked, once; and again, until its time has passed, to whoever has the key
+    /// that it was given with. The key is the SHA-256 of what was sent.
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn consume(&self, id: &str, machine: &str, now: i64) -> Result<Changed> {
+    pub async fn consume(&self, id: &str, machine: &str, key: Option<&str>, now: i64) -> Result<Changed> {
+        let key = key.map_or(Cell::Null, Cell::from);
         let statement = format!(
-            "UPDATE request SET status = 'consumed', revision = revision + 1
-             WHERE id = $1 AND machine = $2 AND status = 'decided' AND expires_at > $3 RETURNING {COLUMNS}"
+            "UPDATE request SET status = 'consumed', consume_key = $1, revision = revision + 1
+             WHERE id = $2 AND machine = $3 AND status = 'decided' AND expires_at > $4 RETURNING {COLUMNS}"
         );
-        self.changed(
-            &statement,
-            vec![id.into(), machine.into(), now.into()],
-            id,
-            Some(machine),
-            now,
-        )
-        .await
+        let parameters = vec![key.clone(), id.into(), machine.into(), now.into()];
+        let changed = self.changed(&statement, parameters, id, Some(machine), now).await?;
+        if !matches!(changed, Changed::Not(_)) {
+            return Ok(changed);
+        }
+        // NULL equals nothing: without a key it is given to nobody again.
+        let statement = format!(
+            "SELECT {COLUMNS} FROM request
+             WHERE consume_key = $1 AND id = $2 AND machine = $3 AND status = 'consumed' AND expires_at > $4"
+        );
+        let parameters = vec![key, id.into(), machine.into(), now.into()];
+        match self.sql.rows(&statement, parameters).await?.first() {
+            Some(row) => Ok(Changed::Again(read(row, now)?, now - whole(&row[10])?)),
+            None => Ok(changed),
+        }
     }
 
     /// Takes the question back, if it still waits or nobody took its answer.

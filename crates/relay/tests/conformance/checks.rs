@@ -82,6 +82,18 @@ pub const ALL: &[Named] = &[
         broken_verdicts,
     ),
     ("a verdict is taken once", taken_once),
+    (
+        "a verdict that was taken is given again with the same key, and with no other",
+        given_again,
+    ),
+    (
+        "a verdict that is taken without a key is not given again",
+        taken_without_a_key,
+    ),
+    (
+        "what takes a verdict has a key of 16 to 128 characters, if any",
+        keys_of_takings,
+    ),
     ("what was decided is not decided again, not even the same", decided_once),
     ("of many verdicts at once one wins, and one of many takes it", one_wins),
     (
@@ -96,7 +108,10 @@ pub const ALL: &[Named] = &[
         "what was decided can be taken back until its verdict is",
         taken_back_decided,
     ),
-    ("what has expired cannot be decided, nor its verdict taken", expires),
+    (
+        "what has expired cannot be decided, nor its verdict taken or given again",
+        expires,
+    ),
     ("every change counts the revision up", revisions),
     (
         "what waits is listed for devices, the oldest first, until it does not",
@@ -824,6 +839,59 @@ fn taken_once(client: &Client) {
     client.allow(&card).refuses(Code::AlreadyDecided);
 }
 
+fn given_again(client: &Client) {
+    let (card, key) = (client.put_one(), "k".repeat(64));
+    client.consume_with(&card, Some(&key)).refuses(Code::Undecided);
+    client.allow(&card).request();
+    let replies = at_once(8, |_| client.consume_with(&card, Some(&key)));
+    let taken = replies[0].request();
+    assert_eq!(taken.status, Status::Consumed);
+    assert!(taken.verdict.is_some());
+    for again in &replies {
+        assert_eq!(again.request(), taken, "nothing has changed");
+    }
+    for other in [None, Some("k".repeat(63)), Some("K".repeat(64))] {
+        client
+            .consume_with(&card, other.as_deref())
+            .refuses(Code::AlreadyConsumed);
+    }
+    let mut other_machine = client.clone();
+    other_machine.parties.machine = client.parties.other_machine.clone();
+    other_machine.consume_with(&card, Some(&key)).refuses(Code::Unknown);
+    let other = client.put_one();
+    client.allow(&other);
+    client.consume(&other).request();
+    client.consume_with(&other, Some(&key)).refuses(Code::AlreadyConsumed);
+    client.report(&card, "ran");
+    let later = client.consume_with(&card, Some(&key)).request();
+    assert_eq!((later.verdict, later.outcome), (taken.verdict, Some(Outcome::Ran)));
+}
+
+fn taken_without_a_key(client: &Client) {
+    let card = client.put_one();
+    client.allow(&card);
+    client.consume_with(&card, None).request();
+    client.consume_with(&card, None).refuses(Code::AlreadyConsumed);
+    client.consume(&card).refuses(Code::AlreadyConsumed);
+}
+
+fn keys_of_takings(client: &Client) {
+    for length in [16, 128] {
+        let card = client.put_one();
+        client.allow(&card);
+        for length in [0, 15, 129] {
+            client
+                .consume_with(&card, Some(&"k".repeat(length)))
+                .refuses(Code::IdempotencyKey);
+        }
+        assert_eq!(client.get(&card, "").request().status, Status::Decided);
+        let key = "k".repeat(length);
+        for _ in 0..2 {
+            client.consume_with(&card, Some(&key)).request();
+        }
+    }
+}
+
 fn decided_once(client: &Client) {
     let card = client.put_one();
     let device = &client.parties.device;
@@ -927,8 +995,11 @@ fn expires(client: &Client) {
         client.put(&card);
         card
     };
-    let (waiting, decided) = (short(400), short(1_500));
+    let (waiting, decided, taken) = (short(400), short(1_500), short(1_500));
     client.allow(&decided).request();
+    client.allow(&taken).request();
+    let key = "k".repeat(64);
+    client.consume_with(&taken, Some(&key)).request();
     thread::sleep(Duration::from_millis(500));
     client.allow(&waiting).refuses(Code::Expired);
     client.consume(&waiting).refuses(Code::Expired);
@@ -936,6 +1007,7 @@ fn expires(client: &Client) {
     assert!(!listed_ids(client).contains(&waiting.id));
     thread::sleep(Duration::from_millis(1_200));
     client.consume(&decided).refuses(Code::Expired);
+    client.consume_with(&taken, Some(&key)).refuses(Code::AlreadyConsumed);
 }
 
 fn revisions(client: &Client) {

@@ -321,9 +321,17 @@ impl Client {
         self.decide(card, self.verdict(card, Answer::Deny))
     }
 
+    /// By a key that nobody else has.
     pub fn consume(&self, card: &Card) -> Reply {
+        self.consume_with(card, Some(&random_hex::<32>().expect("a key")))
+    }
+
+    pub fn consume_with(&self, card: &Card, key: Option<&str>) -> Reply {
         let path = format!("/v1/requests/{}/consume", card.id);
-        self.send(&Call::new("POST", &path, &self.parties.machine))
+        self.send(&Call {
+            key,
+            ..Call::new("POST", &path, &self.parties.machine)
+        })
     }
 
     pub fn withdraw(&self, card: &Card, why: &str) -> Reply {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::double::{Answer, Double, Step, Turn};
 use crate::eventually::eventually;
 use crate::home::{Home, RELAY, Ran, Running, signal};
+use crate::http;
 
 pub struct Desk {
     pub home: Home,
@@ -106,11 +107,42 @@ impl Desk {
         relay(&self.home, &["approve", id, "--yes"])
     }
 
+    pub fn thief(&self) -> Thief {
+        let text = fs::read_to_string(self.home.relay_dir().join("machine.json")).expect("the file");
+        let machine: Value = serde_json::from_str(&text).expect("JSON");
+        Thief {
+            address: self.address.to_string(),
+            token: machine["token"].as_str().expect("a token").to_owned(),
+        }
+    }
+
     /// How the relay has the request; it is not asked, for who asks shows that somebody waits.
     pub fn status(&self, id: &str) -> Option<String> {
         let store = Connection::open(self.home.relay_dir().join("relay.db")).expect("the store");
         let status = store.query_row("SELECT status FROM request WHERE id = $1", [id], |row| row.get(0));
         status.optional().expect("a status")
+    }
+}
+
+/// Another process that has the machine's token, and not the key of the one that holds the call.
+pub struct Thief {
+    address: String,
+    token: String,
+}
+
+impl Thief {
+    /// The verdict, which was taken, is not given to it.
+    pub fn takes_nothing(&self, id: &str) {
+        for key in ["", "idempotency-key: 0123456789abcdef\r\n"] {
+            let path = format!("/v1/requests/{id}/consume");
+            let reply = http::send(&self.address, &self.token, "POST", &path, key, "");
+            let refusal = (reply.status, &reply.body["error"], &reply.body["verdict"]);
+            assert_eq!(
+                refusal,
+                (409, &json!("already_consumed"), &Value::Null),
+                "{key}: {reply:?}"
+            );
+        }
     }
 }
 

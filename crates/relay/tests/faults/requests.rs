@@ -1,12 +1,15 @@
 //! What the hook sends is what the protocol says, and nothing else.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use countersign_protocol::canonical::sha256;
 use serde_json::Value;
 
-use crate::double::{Answer, Seen, Step};
+use crate::desk::Desk;
+use crate::double::{Answer, Double, Seen, Step, http};
 use crate::eventually::eventually;
 use crate::home::{ALLOW, ASIDE, Running, with};
 
@@ -75,15 +78,60 @@ fn a_card_whose_arrival_is_not_known_is_put_again_with_the_same_key_and_the_same
 }
 
 #[test]
+fn a_verdict_whose_giving_is_lost_is_given_again_to_the_process_that_took_it_and_to_no_other() {
+    type Loss = fn(&[u8]) -> Answer;
+    let losses: [(&str, Loss); 5] = [
+        ("closed", |_| Answer::Close),
+        ("cut in its head", |given| Answer::Raw(given[..20].to_vec())),
+        ("cut in its body", |given| {
+            Answer::Raw(given[..given.len() - 5].to_vec())
+        }),
+        ("another's word", |_| Answer::Raw(http("502 Bad Gateway", "", ""))),
+        ("silence", |_| Answer::Silence),
+    ];
+    for (what, loss) in losses {
+        let desk = Desk::new();
+        let (thief, sent_away) = (desk.thief(), Arc::new(AtomicUsize::new(0)));
+        let count = Arc::clone(&sent_away);
+        let double = Double::before(desk.address, &desk.home.device, move |turn| match turn.honest() {
+            Answer::Raw(given) if turn.step() == Step::Consume && turn.before < 2 => {
+                thief.takes_nothing(&turn.card().card.id);
+                count.fetch_add(1, Ordering::SeqCst);
+                loss(&given)
+            }
+            answer => answer,
+        });
+        desk.by_way_of(&double);
+        let running = Running::start(&mut desk.home.hold(60), &desk.home.event("rm notes.txt"));
+        let id = desk.one_waits();
+        assert_eq!(desk.approve(&id).status, Some(0), "{what}");
+        let ran = running.end();
+        assert_eq!((ran.said.as_str(), ran.status), (ALLOW, Some(0)), "{what}: {ran:?}");
+        assert_eq!(desk.status(&id).as_deref(), Some("consumed"), "{what}");
+        let takings = double.of(Step::Consume);
+        let keys: HashSet<_> = takings.iter().map(|taking| taking.header("idempotency-key")).collect();
+        assert_eq!((takings.len(), keys.len()), (3, 1), "{what}");
+        assert!(
+            keys.iter().all(|key| key.is_some_and(|key| key.len() == 64)),
+            "{what}: {keys:?}"
+        );
+        assert_eq!(sent_away.load(Ordering::SeqCst), 2, "{what}");
+        desk.thief().takes_nothing(&id);
+    }
+}
+
+#[test]
 fn two_hooks_of_one_call_ask_by_ids_of_their_own() {
     let (home, double) = with(|turn| turn.honest());
     for _ in 0..2 {
         let ran = Running::start(&mut home.hold(10), &home.event("rm notes.txt")).end();
         assert_eq!(ran.said, ALLOW, "{ran:?}");
     }
-    let puts = double.of(Step::Put);
-    let keys: HashSet<_> = puts.iter().map(|put| put.header("idempotency-key")).collect();
-    assert_eq!((puts.len(), keys.len()), (2, 2));
+    for step in [Step::Put, Step::Consume] {
+        let seen = double.of(step);
+        let keys: HashSet<_> = seen.iter().map(|seen| seen.header("idempotency-key")).collect();
+        assert_eq!((seen.len(), keys.len()), (2, 2), "{step:?}");
+    }
 }
 
 #[test]

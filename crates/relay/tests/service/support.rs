@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use countersign_protocol::Card;
 use countersign_protocol::canonical::unhex;
-use countersign_protocol::keys::{Algorithm, KeyPair};
+use countersign_protocol::keys::{Algorithm, KeyPair, random_hex};
 use countersign_protocol::verdict::{Answer, Verdict};
 use serde_json::Value;
 
@@ -190,14 +190,15 @@ impl Parties {
         )
     }
 
+    /// By a key that nobody else has.
     pub fn consume(&self, card: &Card) -> Reply {
-        self.send(
-            "POST",
-            &format!("/v1/requests/{}/consume", card.id),
-            &self.machine,
-            "",
-            "",
-        )
+        self.consume_with(card, &random_hex::<32>().expect("a key"))
+    }
+
+    pub fn consume_with(&self, card: &Card, key: &str) -> Reply {
+        let path = format!("/v1/requests/{}/consume", card.id);
+        let key = format!("idempotency-key: {key}\r\n");
+        self.send("POST", &path, &self.machine, &key, "")
     }
 
     pub fn pending(&self) -> Reply {

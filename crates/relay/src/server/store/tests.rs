@@ -4,9 +4,11 @@ use countersign_protocol::keys::{Algorithm, KeyPair};
 use countersign_protocol::verdict::{Answer, SignedVerdict, Verdict};
 use countersign_protocol::{Card, SignedCard, Status, Why};
 
+use super::postgres::Postgres;
 use super::sqlite::Sqlite;
-use super::{Changed, New, ORPHANED, Put, Store};
+use super::{Changed, New, ORPHANED, Put, Sql, Store};
 use crate::card::card;
+use crate::postgres::Database;
 
 const START: i64 = 1_796_000_000_000;
 
@@ -28,7 +30,7 @@ fn asked(number: u8) -> (SignedCard, SignedVerdict) {
     (card.sign(&pair).expect("signed"), verdict.sign(&pair).expect("signed"))
 }
 
-async fn put(store: &Store<Sqlite>, card: &SignedCard) {
+async fn put<S: Sql>(store: &Store<S>, card: &SignedCard) {
     let new = New {
         machine: "laptop",
         idempotency: &card.card.id,
@@ -41,6 +43,7 @@ async fn put(store: &Store<Sqlite>, card: &SignedCard) {
 fn status(changed: anyhow::Result<Changed>) -> (bool, Status, Option<Why>) {
     match changed.expect("an answer") {
         Changed::Done(request, _) => (true, request.status, request.why),
+        Changed::Again(..) => panic!("it was not done before"),
         Changed::Not(request) => (false, request.status, request.why),
         Changed::Unknown => panic!("there is no such request"),
     }
@@ -96,14 +99,90 @@ async fn a_verdict_is_not_taken_after_its_time_and_a_clock_that_goes_back_brings
     assert!(status(store.decide(id, &verdict, START + 1).await).0);
     let late = START + 600_000;
     assert_eq!(
-        status(store.consume(id, "laptop", late).await),
+        status(store.consume(id, "laptop", None, late).await),
         (false, Status::Expired, None)
     );
     assert_eq!(store.expire(late).await.expect("swept"), [id]);
     assert_eq!(
-        status(store.consume(id, "laptop", START + 2).await),
+        status(store.consume(id, "laptop", None, START + 2).await),
         (false, Status::Expired, None)
     );
+}
+
+#[tokio::test]
+async fn a_verdict_is_given_again_to_the_key_it_was_taken_with_until_its_time_has_passed() {
+    let (store, _dir) = store().await;
+    let (card, verdict) = asked(6);
+    let id = card.card.id.as_str();
+    put(&store, &card).await;
+    let consume = |machine, key, now| store.consume(id, machine, key, now);
+    let undecided = consume("laptop", Some("one"), START).await;
+    assert_eq!(status(undecided), (false, Status::Pending, None), "no key is kept yet");
+    assert!(status(store.decide(id, &verdict, START).await).0);
+    let Ok(Changed::Done(taken, _)) = consume("laptop", Some("one"), START).await else {
+        panic!("it is not taken");
+    };
+    assert_eq!((taken.status, &taken.verdict), (Status::Consumed, &Some(verdict)));
+    let (last, over) = (START + 599_999, START + 600_000);
+    for now in [START, last] {
+        let again = consume("laptop", Some("one"), now).await;
+        assert!(
+            matches!(&again, Ok(Changed::Again(request, _)) if *request == taken),
+            "{again:?}"
+        );
+    }
+    for (key, now) in [(Some("other"), START), (None, START), (Some("one"), over)] {
+        let refused = consume("laptop", key, now).await;
+        assert_eq!(status(refused), (false, Status::Consumed, None), "{key:?}");
+    }
+    assert!(matches!(
+        consume("desktop", Some("one"), START).await,
+        Ok(Changed::Unknown)
+    ));
+}
+
+/// Opens tables as the version before has made them.
+async fn opens_the_tables_of_the_version_before<S: Sql>(store: Store<S>) {
+    let (taken, decided) = (asked(7), asked(8));
+    for (card, verdict) in [&taken, &decided] {
+        put(&store, card).await;
+        assert!(status(store.decide(&card.card.id, verdict, START).await).0);
+    }
+    let consume = async |store: &Store<S>, card: &SignedCard| {
+        let consumed = store.consume(&card.card.id, "laptop", Some("one"), START).await;
+        consumed.expect("an answer")
+    };
+    assert!(matches!(consume(&store, &taken.0).await, Changed::Done(..)));
+    let before = "ALTER TABLE request DROP COLUMN consume_key";
+    store
+        .sql
+        .rows(before, Vec::new())
+        .await
+        .expect("the tables as they were");
+
+    let store = Store::open(store.sql).await.expect("the tables of this version");
+    let stays = consume(&store, &taken.0).await;
+    assert!(
+        matches!(stays, Changed::Not(_)),
+        "nobody knows who has taken it: {stays:?}"
+    );
+    assert!(matches!(consume(&store, &decided.0).await, Changed::Done(..)));
+    let store = Store::open(store.sql).await.expect("the same tables");
+    assert!(matches!(consume(&store, &decided.0).await, Changed::Again(..)));
+}
+
+#[tokio::test]
+async fn the_tables_of_the_version_before_are_kept_on_with_on_sqlite() {
+    let (store, _dir) = store().await;
+    opens_the_tables_of_the_version_before(store).await;
+}
+
+#[tokio::test]
+async fn the_tables_of_the_version_before_are_kept_on_with_on_postgresql() {
+    let Some(database) = Database::start() else { return };
+    let address = std::fs::read_to_string(&database.address).expect("the address");
+    let postgres = Postgres::connect(address.trim()).await.expect("PostgreSQL");
+    opens_the_tables_of_the_version_before(Store::open(postgres).await.expect("a store")).await;
 }
 
 #[tokio::test]
