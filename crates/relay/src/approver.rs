@@ -145,7 +145,12 @@ impl Relay {
         match request.status {
             Status::Decided => self.checked(held, request.verdict)?,
             Status::Pending => return Err(Reply::Absent("the relay says that nobody has answered".into())),
-            Status::Expired => return Err(Reply::Unanswered),
+            // By this process's own clock it has not.
+            Status::Expired => {
+                return Err(Reply::Absent(
+                    "by the relay's clock the time for an answer has passed".into(),
+                ));
+            }
             Status::Withdrawn | Status::Consumed => {
                 return Err(Reply::Absent(
                     "the relay has ended the question without an answer".into(),

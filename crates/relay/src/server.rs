@@ -14,9 +14,9 @@ mod store;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use countersign::own_files;
@@ -36,9 +36,9 @@ use http::Relay;
 use log::Log;
 use store::postgres::Postgres;
 use store::sqlite::Sqlite;
-use store::{Sql, Store};
+use store::{ORPHANED, Sql, Store};
 
-use crate::clock;
+use crate::clock::Steady;
 use crate::daemon::{self, Lock};
 
 /// How long what has ended is kept, in milliseconds.
@@ -223,9 +223,12 @@ fn room_for_connections() -> usize {
     given.saturating_sub(OTHER_DESCRIPTORS).clamp(1, MOST_CONNECTIONS)
 }
 
+/// The time by which requests live and end.
+static TIME: LazyLock<Steady> = LazyLock::new(Steady::new);
+
 /// Milliseconds since 1970, as databases count.
 fn now() -> i64 {
-    i64::try_from(clock::now()).unwrap_or(i64::MAX)
+    i64::try_from(TIME.now()).unwrap_or(i64::MAX)
 }
 
 async fn told_to_end() {
@@ -242,10 +245,21 @@ async fn told_to_end() {
 /// Ends what nobody waits for any more, and forgets what has ended long ago.
 async fn sweep<S: Sql>(relay: Arc<Relay<S>>) {
     let mut broken = false;
+    // While no relay served no machine could ask: each has as long as after a poll.
+    let all_have_asked = Instant::now() + Duration::from_millis(ORPHANED.unsigned_abs());
     loop {
         tokio::time::sleep(BETWEEN_SWEEPS).await;
         let ended = async {
-            let (expired, orphaned) = (relay.store.expire(now()).await?, relay.store.orphan(now()).await?);
+            // What is under way keeps its time, whoever sets the clock meanwhile; unless others keep time for it as well.
+            if S::IS_SHARED || relay.store.is_idle().await? {
+                TIME.set();
+            }
+            relay.store.set_back(now()).await?;
+            let expired = relay.store.expire(now()).await?;
+            let orphaned = match Instant::now() < all_have_asked {
+                true => Vec::new(),
+                false => relay.store.orphan(now()).await?,
+            };
             relay.store.forget(now() - KEPT).await?;
             anyhow::Ok((expired, orphaned))
         };

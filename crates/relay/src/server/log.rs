@@ -10,6 +10,8 @@ use anyhow::Result;
 use countersign::own_files;
 use serde_json::{Value, json};
 
+use crate::clock;
+
 /// How long the file gets, in bytes, before it becomes the one before; two are kept.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
@@ -38,7 +40,7 @@ impl Log {
 
     /// One event, with what is known of it.
     pub fn write(&self, event: &str, mut more: Value) {
-        let mut line = json!({"time": super::now(), "event": event});
+        let mut line = json!({"time": clock::now(), "event": event});
         if let (Some(line), Some(more)) = (line.as_object_mut(), more.as_object_mut()) {
             line.append(more);
         }

@@ -2,7 +2,7 @@
 //!
 //! The statements are the same on SQLite and PostgreSQL; [`sqlite`] and [`postgres`] only execute them. Time is given by
 //! the caller, in milliseconds since 1970 by the relay's clock; a clock that jumps can only end a request early or leave
-//! it pending, for the machine that asks keeps time by its own.
+//! it pending for a while, for the machine that asks keeps time by its own.
 
 pub mod postgres;
 pub mod sqlite;
@@ -48,7 +48,9 @@ const COLUMNS: &str =
 const MOST_PENDING: i64 = 200;
 /// A machine that has asked for nothing this long has ended, in milliseconds: two polls of 25 seconds, and what a network
 /// takes.
-const ORPHANED: i64 = 60_000;
+pub const ORPHANED: i64 = 60_000;
+/// How far the clocks of relays on one database may be apart, in milliseconds.
+const APART: i64 = 5_000;
 
 /// A value in a statement or a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +74,9 @@ impl From<i64> for Cell {
 
 /// A database that executes one statement after another.
 pub trait Sql: Send + Sync {
+    /// Several relays may use it at once: the time of day is what they have in common.
+    const IS_SHARED: bool = false;
+
     /// The rows that a statement gives, once its changes are kept. Its parameters are `$1`, `$2` .., first used in that
     /// order.
     fn rows(&self, statement: &str, parameters: Vec<Cell>) -> impl Future<Output = Result<Vec<Vec<Cell>>>> + Send;
@@ -254,6 +259,15 @@ impl<S: Sql> Store<S> {
         }
     }
 
+    /// Whether nothing waits, for an answer or for its machine to take that.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn is_idle(&self) -> Result<bool> {
+        let statement = "SELECT id FROM request WHERE status IN ('pending', 'decided') LIMIT 1";
+        Ok(self.sql.rows(statement, Vec::new()).await?.is_empty())
+    }
+
     /// Takes an approver's verdict, if the request still waits and its machine still asks.
     ///
     /// # Errors
@@ -320,6 +334,18 @@ impl<S: Sql> Store<S> {
         );
         let parameters = vec![word(&outcome)?.as_str().into(), id.into(), machine.into()];
         self.changed(&statement, parameters, id, Some(machine), now).await
+    }
+
+    /// Where a machine has asked about a request at a time that is yet to come, the clock was set back since: the times
+    /// of the request go back with it, so that it lives no longer by that.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn set_back(&self, now: i64) -> Result<()> {
+        let statement = "UPDATE request SET created_at = created_at - (seen_at - $1),
+             expires_at = expires_at - (seen_at - $1), seen_at = $1 WHERE seen_at > $2 RETURNING id";
+        let parameters = vec![now.into(), (now + APART).into()];
+        self.sql.rows(statement, parameters).await.map(drop)
     }
 
     /// Withdraws what no machine asks about any more: its session has ended.

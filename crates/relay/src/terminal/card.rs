@@ -19,6 +19,8 @@ use crate::clock;
 
 /// The digits of the digest that are typed to allow something critical.
 const TYPED: usize = 6;
+/// How far two clocks may be apart and still tell when it was asked, in milliseconds.
+const APART: u64 = 60_000;
 
 /// A card that a known machine has signed.
 #[derive(Clone, Debug)]
@@ -98,7 +100,12 @@ impl<'a> Shown<'a> {
 
     /// By the machine's clock when it asked and by this one's now: as good as the two agree.
     fn times(&self) -> String {
-        let age = Duration::from_millis(clock::now().saturating_sub(self.card.created_at));
+        let (asked, now) = (self.card.created_at, clock::now());
+        // What waits was asked before now, and has time left.
+        if asked > now + APART || now > asked + self.card.lives_for + APART {
+            return "when it was asked is not known: the clocks differ".into();
+        }
+        let age = Duration::from_millis(now.saturating_sub(asked));
         let left = Duration::from_millis(self.card.lives_for).saturating_sub(age);
         format!("asked {} ago, {} left", Length(age), Length(left))
     }

@@ -198,7 +198,7 @@ fn a_status_that_is_no_answer_is_no_decision() {
             &home,
             &ran,
             WITHIN,
-            &["without an answer", "nobody answered within"],
+            &["without an answer", "by the relay's clock"],
         );
         assert_eq!(double.count(Step::Consume), 0, "{status}");
     }

@@ -115,6 +115,8 @@ impl Connected {
 }
 
 impl Sql for Postgres {
+    const IS_SHARED: bool = true;
+
     async fn rows(&self, statement: &str, parameters: Vec<Cell>) -> Result<Vec<Vec<Cell>>> {
         let parameters: Vec<&(dyn ToSql + Sync)> = parameters
             .iter()

@@ -6,7 +6,7 @@ use countersign_protocol::{Card, SignedCard, Status, Why};
 
 use super::postgres::Postgres;
 use super::sqlite::Sqlite;
-use super::{Changed, New, ORPHANED, Put, Sql, Store};
+use super::{APART, Changed, New, ORPHANED, Put, Sql, Store};
 use crate::card::card;
 use crate::postgres::Database;
 
@@ -220,4 +220,33 @@ async fn of_statements_that_are_committed_together_one_that_fails_leaves_the_oth
     assert!(one.is_ok() && other.is_ok());
     assert!(twice.is_err() && wrong.is_err());
     assert_eq!(store.waiting().await.expect("a count"), 2);
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_lets_nothing_live_longer() {
+    const DAY: i64 = 24 * 60 * 60 * 1000;
+    let (store, _dir) = store().await;
+    let ((left, _), (over, _)) = (asked(6), asked(7));
+    put(&store, &left).await;
+    put(&store, &over).await;
+    let withdrawn = store.withdraw(&over.card.id, "laptop", Why::Timeout, START).await;
+    assert!(status(withdrawn).0);
+    let back = START - 3653 * DAY;
+    store.set_back(back).await.expect("set back");
+    assert!(store.orphan(back + ORPHANED).await.expect("swept").is_empty());
+    assert_eq!(
+        store.orphan(back + ORPHANED + 1).await.expect("swept"),
+        [left.card.id.as_str()]
+    );
+    assert_eq!(store.forget(back + 1).await.expect("forgotten").len(), 2);
+}
+
+#[tokio::test]
+async fn clocks_that_differ_a_little_change_no_times() {
+    let (store, _dir) = store().await;
+    let (card, _) = asked(8);
+    put(&store, &card).await;
+    store.set_back(START - APART).await.expect("set back");
+    assert!(store.expire(START + 599_999).await.expect("swept").is_empty());
+    assert_eq!(store.expire(START + 600_000).await.expect("swept").len(), 1);
 }
