@@ -18,7 +18,7 @@ use crate::http;
 const SOON: Duration = Duration::from_secs(30);
 
 /// The hook's program, which is built beside the relay's.
-fn program() -> PathBuf {
+pub fn program() -> PathBuf {
     let program = Path::new(RELAY).with_file_name("countersign");
     assert!(
         program.exists(),
@@ -28,7 +28,7 @@ fn program() -> PathBuf {
     program
 }
 
-fn hook(home: &Home, program: &Path, seconds: u64) -> Command {
+pub fn hook(home: &Home, program: &Path, seconds: u64) -> Command {
     let mut command = home.command(program);
     command.args(["hook", "--deadline", &seconds.to_string()]);
     command

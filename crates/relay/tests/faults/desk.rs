@@ -69,10 +69,22 @@ impl Desk {
     }
 
     pub fn start_relay(&self) {
-        let mut command = self.home.command(RELAY);
+        self.start_relay_by(self.home.command(RELAY), &[]);
+    }
+
+    /// The same, by a command of the test's own that starts the relay's program.
+    pub fn start_relay_by(&self, mut command: Command, more: &[&str]) {
         command
-            .args(["serve", "--detach", "--listen", &self.address.to_string(), "--dir"])
+            .args([
+                "serve",
+                "--detach",
+                "--log",
+                "--listen",
+                &self.address.to_string(),
+                "--dir",
+            ])
             .arg(self.home.relay_dir())
+            .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
@@ -118,9 +130,15 @@ impl Desk {
 
     /// How the relay has the request; it is not asked, for who asks shows that somebody waits.
     pub fn status(&self, id: &str) -> Option<String> {
+        self.kept("status", id)
+    }
+
+    /// What a column of the relay's table holds of the request.
+    pub fn kept(&self, column: &str, id: &str) -> Option<String> {
         let store = Connection::open(self.home.relay_dir().join("relay.db")).expect("the store");
-        let status = store.query_row("SELECT status FROM request WHERE id = $1", [id], |row| row.get(0));
-        status.optional().expect("a status")
+        let statement = format!("SELECT {column} FROM request WHERE id = $1");
+        let kept = store.query_row(&statement, [id], |row| row.get(0));
+        kept.optional().expect("a text")
     }
 }
 

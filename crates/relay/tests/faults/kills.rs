@@ -1,6 +1,7 @@
 //! At every step of the protocol one of the processes is killed. What must hold after it: nothing runs that the person did
 //! not allow, what they allow runs at most once, and nothing waits for ever.
 
+use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,24 +29,29 @@ const DEADLINE: u64 = 120;
 const SOON: Duration = Duration::from_secs(30);
 
 /// A call on its way, stopped at one place.
-struct Stopped {
-    desk: Desk,
+pub struct Stopped {
+    pub desk: Desk,
     host: Host,
-    gate: Arc<Gate>,
+    pub gate: Arc<Gate>,
     double: Double,
-    running: Running,
+    pub running: Running,
 }
 
-/// A person has allowed it where the place comes after that.
 fn stopped(step: Step, when: When) -> Stopped {
-    let desk = Desk::new();
+    stopped_at(Desk::new(), step, when, |_| {})
+}
+
+/// A call of this desk's, by a hook that is started in its own way. A person has allowed it where the place comes after
+/// that.
+pub fn stopped_at(desk: Desk, step: Step, when: When, way: impl FnOnce(&mut Command)) -> Stopped {
     let gate = Gate::at(step, when);
     let at = Arc::clone(&gate);
     let double = Double::before(desk.address, &desk.home.device, move |turn| at.answer(turn));
     desk.by_way_of(&double);
     let host = Host::new();
     let mut hold = desk.home.hold(DEADLINE);
-    let running = Running::start(hold.env("CLAUDE_PID", host.id()), &desk.home.event("rm notes.txt"));
+    way(hold.env("CLAUDE_PID", host.id()));
+    let running = Running::start(&mut hold, &desk.home.event("rm notes.txt"));
     if needs_answer(step, when) {
         let ran = desk.approve(&desk.one_waits());
         assert_eq!(ran.status, Some(0), "{ran:?}");
@@ -61,7 +67,7 @@ fn stopped(step: Step, when: When) -> Stopped {
 }
 
 /// Whether this place is reached only once somebody has answered.
-fn needs_answer(step: Step, when: When) -> bool {
+pub fn needs_answer(step: Step, when: When) -> bool {
     matches!(
         (step, when),
         (Step::Poll, When::Done) | (Step::Consume | Step::Outcome, _)
@@ -69,7 +75,7 @@ fn needs_answer(step: Step, when: When) -> bool {
 }
 
 impl Stopped {
-    fn id(&self) -> Option<String> {
+    pub fn id(&self) -> Option<String> {
         Some(self.double.card()?.card.id)
     }
 

@@ -3,6 +3,7 @@
 
 mod broken;
 mod chain;
+mod clock;
 mod desk;
 mod double;
 #[path = "../shared/eventually.rs"]
@@ -12,6 +13,10 @@ mod home;
 mod http;
 mod kills;
 mod lies;
+#[path = "../shared/postgres.rs"]
+mod postgres;
+#[path = "../../../../tests/support/pty.rs"]
+mod pty;
 mod requests;
 mod shown;
 mod tls;

@@ -3,9 +3,9 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rcgen::{CertificateParams, KeyPair};
 use serde_json::json;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
@@ -16,17 +16,22 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use crate::desk::{Desk, relay};
 use crate::home::{ALLOW, Running, stays_open};
 
-/// A front before the relay, with a certificate for this name.
-struct Front {
+/// A front before the relay, with a certificate for this name that counts from yesterday until tomorrow.
+pub struct Front {
     port: u16,
-    certificate: String,
+    pub certificate: String,
     _running: tokio::runtime::Runtime,
 }
 
 impl Front {
-    fn before(address: SocketAddr, name: &str) -> Front {
-        let CertifiedKey { cert, signing_key } = generate_simple_self_signed([name.to_owned()]).expect("a certificate");
-        let key = PrivateKeyDer::try_from(signing_key.serialize_der()).expect("its key");
+    pub fn before(address: SocketAddr, name: &str) -> Front {
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        let pair = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::new([name.to_owned()]).expect("a name");
+        params.not_before = (SystemTime::now() - DAY).into();
+        params.not_after = (SystemTime::now() + DAY).into();
+        let cert = params.self_signed(&pair).expect("a certificate");
+        let key = PrivateKeyDer::try_from(pair.serialize_der()).expect("its key");
         let config = ServerConfig::builder()
             .with_no_client_auth()
             .with_single_cert(vec![cert.der().clone()], key)
@@ -59,7 +64,7 @@ impl Front {
 }
 
 /// A desk whose machine and terminal reach the relay through the front.
-fn through(front: &Front, desk: &Desk, ca: Option<&str>) {
+pub fn through(front: &Front, desk: &Desk, ca: Option<&str>) {
     for file in ["machine.json", "terminal.json"] {
         desk.change(file, |identity| {
             identity["url"] = json!(format!("https://127.0.0.1:{}", front.port));
