@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::builder::PossibleValuesParser;
+use diffy::DiffOptions;
 use serde_json::Value;
-use similar::TextDiff;
 
 use crate::effect::Tier;
 use crate::policy::{Guard, Wiring};
@@ -164,9 +164,10 @@ fn ask(question: &str) -> Result<bool> {
 /// The change as a unified diff.
 pub fn diff(path: &Path, before: &str, after: &str) -> String {
     let name = path.display().to_string();
-    TextDiff::from_lines(before, after)
-        .unified_diff()
-        .header(&name, &name)
+    DiffOptions::new()
+        .set_original_filename(name.clone())
+        .set_modified_filename(name)
+        .create_patch(before, after)
         .to_string()
 }
 
