@@ -166,7 +166,7 @@ fn standing_for(effect: &Effect) -> &'static str {
         (Action::Send, Reach::Shared) => "what others depend on",
         (Action::Send, _) => "something on another machine",
         (Action::Disclose, _) if effect.spec.place == Place::Secret => "a secret",
-        (Action::Disclose, _) => "the environment",
+        (Action::Disclose, _) => "what may hold a secret",
         (Action::Control, _) => "this machine or session",
         (Action::Privilege, _) => "",
         (Action::Write | Action::Mode | Action::Delete | Action::Read | Action::Inspect, _) => {

@@ -85,7 +85,7 @@ fn commands_are_listed_wherever_they_stand() {
         ("a && b | c; d &", json!([["a"], ["b"], ["c"], ["d"]])),
         ("echo $(ls -l)", json!([["ls", "-l"], ["echo", null]])),
         ("if a; then b; else c; fi", json!([["a"], ["b"], ["c"]])),
-        ("f() { a; }; f", json!([["a"], ["f"]])),
+        ("f() { a; }; f", json!([["a"], ["f"], ["a"]])),
         ("eval 'a b'", json!([["eval", "a b"], ["a", "b"]])),
         ("trap 'a b' EXIT", json!([["trap", "a b", "EXIT"], ["a", "b"]])),
         ("bash -c 'a b'", json!([["bash", "-c", "a b"], ["a", "b"]])),

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use super::bash::{Gathered, Site, Work, changes_nothing};
+use super::bash::{Gathered, Later, Site, Work, changes_nothing};
 use super::paths;
 use crate::effect::Action;
 use crate::facts::Kind;
@@ -104,6 +104,9 @@ const BUILTINS: &[&str] = &[
     "ulimit", "umask", "unset", "wait",
 ];
 
+/// Variables that builtins such as `read` and `getopts` assign without being given their names.
+pub const ASSIGNED_UNNAMED: &[&str] = &["REPLY", "OPTARG", "OPTIND", "MAPFILE"];
+
 /// Functions of these names are run by the shell itself, between the commands of a script.
 pub fn is_called_unasked(name: &str) -> bool {
     const HOOKS: &[&str] = &[
@@ -142,17 +145,18 @@ pub fn after(entry: &str, args: &[Arg], gathered: &mut Gathered, state: &mut Sta
         "export" | "declare" | "typeset" | "local" | "readonly" => declare(entry, words, gathered, state, work),
         "printf" if words.first().and_then(|arg| arg.value.literal()) != Some("-v") => {}
         "read" | "unset" | "getopts" | "mapfile" | "readarray" | "printf" => {
-            let names = words
-                .iter()
-                .filter_map(|arg| arg.value.literal())
-                .filter(|text| is_identifier(text));
-            names
-                .chain(["REPLY", "OPTARG", "OPTIND", "MAPFILE"])
+            let texts = words.iter().filter_map(|arg| arg.value.alternatives()).flatten();
+            texts
+                .map(String::as_str)
+                .filter(|text| is_identifier(text))
+                .chain(ASSIGNED_UNNAMED.iter().copied())
                 .for_each(|name| state.forget(name));
         }
         "shift" => state.positional = None,
         "source" | "." => {
+            let cwd = state.cwd.take().filter(|_| activates(entry, args));
             state.forget_all();
+            state.cwd = cwd;
             state.relinked = true;
         }
         _ => {}
@@ -161,14 +165,23 @@ pub fn after(entry: &str, args: &[Arg], gathered: &mut Gathered, state: &mut Sta
     if is_builtin(entry) && !gathered.doubts.is_empty() {
         state.forget_all();
     }
-    const MAKES_NO_LINKS: &[&str] = &["mkdir", "touch", "tee", "sed", "rm", "rmdir", "chmod", "mktemp"];
-    let changes = gathered.effects.iter().any(|effect| {
+    const MAKES_NO_LINKS: &[&str] = &[
+        "mkdir", "touch", "tee", "sed", "rm", "rmdir", "chmod", "mktemp", "curl", "sort", "dd", "zip",
+    ];
+    let changes = gathered.own_effects().iter().any(|effect| {
         matches!(
             effect.spec.action,
             Action::Write | Action::Execute | Action::Control | Action::Send
         )
     });
     state.relinked |= changes && !is_builtin(entry) && !MAKES_NO_LINKS.contains(&entry);
+}
+
+/// Whether a command is `source .venv/bin/activate`, which stays where it is. What it runs is judged where it is named.
+pub fn activates(entry: &str, args: &[Arg]) -> bool {
+    let [_, file] = args else { return false };
+    let ends_so = |text: &str| text.ends_with("venv/bin/activate");
+    matches!(entry, "source" | ".") && file.value.literal().is_some_and(ends_so)
 }
 
 /// What `cd`, `pushd` and `popd` do to the directory and to what they remember of directories.
@@ -246,7 +259,7 @@ pub fn assigned(arg: &Arg) -> Option<(String, Option<Value>)> {
         Value::Unknown { prefix, single: true } | Value::Numbered { before: prefix, .. } if prefix.contains('=') => {
             prefix
         }
-        Value::OneOf(_) | Value::Under(_) | Value::Numbered { .. } | Value::Unknown { .. } => return None,
+        Value::OneOf(_) | Value::Under { .. } | Value::Numbered { .. } | Value::Unknown { .. } => return None,
     };
     let (name, value) = match text.split_once('=') {
         Some((name, _)) => (name, Some(arg.value.without_prefix(name.len() + 1))),
@@ -268,6 +281,12 @@ fn declare(entry: &str, words: &[Arg], gathered: &mut Gathered, state: &mut Stat
     for (arg, (name, value)) in words.iter().filter_map(|arg| Some((arg, assigned(arg)?))) {
         if let Some(value) = &value {
             work.check_assignment(&name, value, state, arg.span, gathered);
+            if begins_a_list(value) {
+                gathered.doubt(
+                    "bash runs this value as the words of a list where the name is one already",
+                    arg.span,
+                );
+            }
             state.assign(&name, value.clone());
         } else if exports {
             let value = state.get(&name).cloned().unwrap_or(Value::UNKNOWN);
@@ -279,6 +298,15 @@ fn declare(entry: &str, words: &[Arg], gathered: &mut Gathered, state: &mut Stat
         if exports {
             state.exported.insert(name);
         }
+    }
+}
+
+fn begins_a_list(value: &Value) -> bool {
+    match value {
+        Value::Unknown { prefix, .. } => prefix.starts_with('('),
+        value => value
+            .alternatives()
+            .is_some_and(|texts| texts.iter().any(|text| text.starts_with('('))),
     }
 }
 
@@ -305,18 +333,17 @@ fn trap(words: &[Arg], state: &mut State, site: Site, work: &mut Work<'_>) {
     }
     let mut own = state.clone();
     own.forget_all();
-    work.code(
-        code,
-        &mut own,
-        Site {
-            depth: site.depth + 1,
-            ..site
-        },
-    );
+    let start = own.clone();
+    let site = Site {
+        depth: site.depth + 1,
+        ..site
+    };
+    work.code(code, &mut own, site);
+    work.later(Later::Code(code.clone(), site), start);
     // Every other signal may come between the commands that follow.
     let at_the_end = |arg: &Arg| matches!(arg.value.literal(), Some("EXIT" | "0"));
     if !words[1..].iter().all(at_the_end) && !code.value.literal().is_some_and(changes_nothing) {
         state.forget_all();
     }
-    state.wrote |= own.wrote;
+    state.after_child(&own);
 }

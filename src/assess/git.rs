@@ -7,14 +7,16 @@ use crate::catalog::{Role, Use};
 use crate::effect::{Action, EffectSpec, Place, Subject, Undo};
 use crate::facts::Facts;
 use crate::facts::git::Discovery;
-use crate::shell::Span;
 use crate::shell::state::State;
+use crate::shell::{Span, Value};
 
 /// Two paths of which one lies outside are compared as `diff` does it: directories file by file, tracked or not.
 pub fn widen(uses: &mut [Use], state: &State, facts: &Facts) {
     let outside = |used: &Use| {
         let texts = used.arg.value.alternatives();
+        let is_here = matches!(&used.arg.value, Value::Numbered { before, after, .. } if ![before, after].iter().any(|text| text.contains('/')));
         used.role == Role::PathRead
+            && !is_here
             && texts.is_none_or(|texts| {
                 let path = |text: &String| paths::absolute(text, state.cwd.as_deref());
                 texts

@@ -11,6 +11,10 @@ const MAX_MATCHES: usize = 1024;
 /// Longer lists of choices in a pattern, in bytes, are not looked through.
 const MAX_CHOICES: usize = 256;
 
+/// So many words stand for any number of words that are each one of the same names: a command may treat its first and
+/// its last word otherwise than those between.
+const STAND_INS: usize = 3;
+
 /// One step of a pattern for a single name.
 enum Token {
     Char(char),
@@ -19,10 +23,14 @@ enum Token {
     Set { negated: bool, ranges: Vec<(char, char)> },
 }
 
-/// The paths that a pattern matches, as the shell writes them, sorted; the pattern itself where none does.
+/// The words that a pattern becomes, sorted, each with the paths that it can be, as the shell writes them; the pattern
+/// itself where it matches none.
 ///
-/// `None` where that is not known: too many, an unreadable directory, a construct outside the plain ones, `**`.
-pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Option<Vec<String>> {
+/// `**` before a slash is any number of directories to zsh and one to bash. Where that makes a difference, each word is any
+/// path that one of the two finds.
+///
+/// `None` where that is not known: too many, an unreadable directory, a construct outside the plain ones.
+pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Option<Vec<Vec<String>>> {
     let components = components(pattern)?;
     let as_written: String = pattern
         .iter()
@@ -30,6 +38,29 @@ pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Op
             PatternPart::Text(text) | PatternPart::Glob(text) => text.as_str(),
         })
         .collect();
+    let in_bash = found(&components, &as_written, false, cwd, facts)?;
+    let in_zsh = match components.iter().any(|component| is_deep(component)) {
+        true => found(&components, &as_written, true, cwd, facts)?,
+        false => Vec::new(),
+    };
+    if in_zsh.is_empty() || in_zsh == in_bash {
+        return Some(in_bash.into_iter().map(|name| vec![name]).collect());
+    }
+    let mut either = [in_bash, in_zsh].concat();
+    either.sort_unstable();
+    either.dedup();
+    let words = either.len().min(STAND_INS);
+    Some(vec![either; words])
+}
+
+/// The paths that fit, sorted name by name, the pattern itself where none does. With `deep`, `**` goes through directories.
+fn found(
+    components: &[Vec<Token>],
+    as_written: &str,
+    deep: bool,
+    cwd: Option<&Path>,
+    facts: &Facts,
+) -> Option<Vec<String>> {
     let absolute = as_written.starts_with('/');
     let base = if absolute {
         PathBuf::from("/")
@@ -37,29 +68,28 @@ pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Op
         cwd?.to_path_buf()
     };
     let mut found: Vec<(PathBuf, String)> = vec![(base, if absolute { "/".to_owned() } else { String::new() })];
-    for component in &components {
+    for (number, component) in components.iter().enumerate() {
+        let is_followed = number + 1 < components.len() || as_written.ends_with('/');
+        if deep && is_followed && is_deep(component) {
+            found = with_below(found, facts)?;
+            continue;
+        }
         let mut next = Vec::new();
         for (dir, written) in &found {
-            let join = |name: &str| {
-                let slash = if written.is_empty() || written.ends_with('/') {
-                    ""
-                } else {
-                    "/"
-                };
-                (dir.join(name), format!("{written}{slash}{name}"))
-            };
             match plain(component) {
                 Some(name) => {
-                    let (path, written) = join(&name);
+                    let path = dir.join(&name);
                     if facts.exists(&path) || name == "." || name == ".." {
-                        next.push((path, written));
+                        next.push((path, joined(written, &name)));
                     }
                 }
+                // Nothing is in what is no directory.
+                None if matches!(facts.kind(dir), Kind::File | Kind::Missing) => {}
                 None => {
                     for name in facts.list(dir)? {
                         let name = name.to_str()?;
                         if fits(component, name) {
-                            next.push(join(name));
+                            next.push((dir.join(name), joined(written, name)));
                         }
                     }
                 }
@@ -69,8 +99,8 @@ pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Op
             }
         }
         found = next;
-        found.retain(|(_, written)| !written.is_empty());
     }
+    found.retain(|(_, written)| !written.is_empty());
     // Only directories match then, and a link that leads to one is that directory.
     if as_written.ends_with('/') {
         found.retain(|(path, _)| !matches!(facts.kind(path), Kind::File | Kind::Missing));
@@ -79,9 +109,40 @@ pub fn matches(pattern: &[PatternPart], cwd: Option<&Path>, facts: &Facts) -> Op
         }
     }
     if found.is_empty() {
-        return Some(vec![as_written]);
+        return Some(vec![as_written.to_owned()]);
     }
     Some(found.into_iter().map(|(_, written)| written).collect())
+}
+
+fn joined(directory: &str, name: &str) -> String {
+    let slash = if directory.is_empty() || directory.ends_with('/') {
+        ""
+    } else {
+        "/"
+    };
+    format!("{directory}{slash}{name}")
+}
+
+/// These, and every directory below them that neither is hidden nor reached through a link.
+fn with_below(mut found: Vec<(PathBuf, String)>, facts: &Facts) -> Option<Vec<(PathBuf, String)>> {
+    let mut at = 0;
+    while let Some((dir, written)) = found.get(at).cloned() {
+        at += 1;
+        if matches!(facts.kind(&dir), Kind::File | Kind::Missing) {
+            continue;
+        }
+        for name in facts.list(&dir)? {
+            let path = dir.join(&name);
+            let is_entered = !name.as_encoded_bytes().starts_with(b".") && !facts.is_link(&path);
+            if is_entered && !matches!(facts.kind(&path), Kind::File | Kind::Missing) {
+                found.push((path, joined(&written, name.to_str()?)));
+            }
+        }
+        if found.len() > MAX_MATCHES {
+            return None;
+        }
+    }
+    Some(found)
 }
 
 /// Whether a pattern as `--include` and `-g` take it fits a file's name; `None` where the pattern is not a plain one.
@@ -101,6 +162,12 @@ pub fn name_fits(pattern: &str, name: &str) -> Option<bool> {
         }
         return (!after.contains('{') && !choices.contains('{')).then_some(fits);
     }
+    text_fits(pattern, name)
+}
+
+/// Whether a pattern without choices fits a text, in which a slash is a character like any other; `None` where the pattern
+/// is not a plain one.
+pub fn text_fits(pattern: &str, text: &str) -> Option<bool> {
     let mut tokens = Vec::new();
     let mut rest = pattern;
     while let Some(c) = rest.chars().next() {
@@ -118,7 +185,12 @@ pub fn name_fits(pattern: &str, name: &str) -> Option<bool> {
         };
         tokens.push(token);
     }
-    Some(fits_plainly(&tokens, name))
+    Some(fits_plainly(&tokens, text))
+}
+
+/// `**` alone, which zsh takes for any number of directories if a slash follows.
+fn is_deep(component: &[Token]) -> bool {
+    matches!(component, [Token::Many, Token::Many])
 }
 
 fn plain(component: &[Token]) -> Option<String> {
@@ -149,7 +221,8 @@ fn components(pattern: &[PatternPart]) -> Option<Vec<Vec<Token>>> {
                     "?" => Token::Any,
                     set => set_token(set)?,
                 };
-                if matches!((last.last(), &token), (Some(Token::Many), Token::Many)) {
+                // `***/` follows links in zsh.
+                if matches!((last.as_slice(), &token), ([.., Token::Many, Token::Many], Token::Many)) {
                     return None;
                 }
                 last.push(token);

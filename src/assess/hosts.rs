@@ -104,6 +104,9 @@ const CONTROL_PORTS: &[u16] = &[
     8200, 8500, 9200, 9222, 9229, 9300, 10250, 10255, 11211, 15672, 27017,
 ];
 
+/// Schemes of addresses that name a bucket of a service where others have a host.
+const BUCKETS: &[&str] = &["gs", "s3"];
+
 /// Who answers at a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Host {
@@ -127,6 +130,10 @@ pub fn host(arg: &Arg, gathered: &mut Gathered) {
     let Some(text) = arg.value.literal() else {
         return unknown(arg, gathered);
     };
+    // What is asked for beside a host: `+short`.
+    if text.starts_with('+') {
+        return;
+    }
     let name = text.rsplit_once('@').map_or(text, |(_, name)| name);
     let (name, port) = match name.split_once(':') {
         Some((name, port)) if !port.contains(':') => (name, port.parse().ok()),
@@ -163,6 +170,10 @@ pub fn url(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
 }
 
 fn ask(address: &Address<'_>, arg: &Arg, gathered: &mut Gathered) {
+    if ["s3", "gs"].contains(&address.scheme.as_str()) {
+        gathered.effect(connecting(Reach::New), format!("the bucket {}", address.host));
+        return secrets::sent(address.rest, gathered);
+    }
     let mut host = named(&address.host);
     if let Some(user) = address.user {
         host = strange(host);
@@ -176,7 +187,15 @@ fn ask(address: &Address<'_>, arg: &Arg, gathered: &mut Gathered) {
     if !["http", "https", "ws", "wss"].contains(&address.scheme.as_str()) {
         host = strange(host);
     }
-    connect(host, &address.host, address.port, arg, gathered);
+    if BUCKETS.contains(&address.scheme.as_str()) {
+        // Whoever may have made it, wherever it is: its name is no host's.
+        gathered.add(Effect {
+            subject: Subject::Host(address.host.clone()),
+            ..Effect::new(connecting(Reach::New), format!("the bucket {}", address.host))
+        });
+    } else {
+        connect(host, &address.host, address.port, arg, gathered);
+    }
     if host != Host::Loopback {
         secrets::sent(address.rest, gathered);
     }

@@ -9,36 +9,50 @@ use crate::facts::Kind;
 use crate::shell::state::State;
 use crate::shell::{Arg, Value};
 
-/// What the library loads of itself for `json`, and to show an error: a file of one of these names, in the directory
+/// What the library loads of itself for `json` and for `MODULES`, and to show an error: a file of one of these names, in the directory
 /// that Python looks in first, would be run in its place.
 const LIBRARY: &[&str] = &[
     "_bisect",
     "_bootlocale",
+    "_bz2",
     "_collections_abc",
+    "_compat_pickle",
     "_colorize",
+    "_compression",
+    "_hashlib",
     "_heapq",
     "_json",
     "_locale",
+    "_lzma",
     "_missing_stdlib_info",
     "_opcode",
     "_operator",
+    "_pickle",
     "_pyrepl",
+    "_random",
+    "_sha2",
+    "_sha512",
     "_sre",
     "_struct",
     "_suggestions",
     "_weakrefset",
+    "_winapi",
     "abc",
     "annotationlib",
     "argparse",
     "ast",
+    "binascii",
     "bisect",
+    "bz2",
     "codecs",
     "codeop",
     "collections",
+    "compression",
     "contextlib",
     "copy",
     "copyreg",
     "dataclasses",
+    "difflib",
     "dis",
     "encodings",
     "enum",
@@ -47,25 +61,36 @@ const LIBRARY: &[&str] = &[
     "functools",
     "genericpath",
     "gettext",
+    "grp",
+    "hashlib",
     "heapq",
+    "imp",
     "importlib",
     "inspect",
     "io",
+    "ipaddress",
     "itertools",
     "json",
     "keyword",
     "linecache",
     "locale",
+    "lzma",
     "math",
+    "nt",
     "ntpath",
     "opcode",
     "operator",
+    "org",
     "os",
     "pathlib",
+    "pickle",
     "pkgutil",
     "posixpath",
+    "pwd",
+    "random",
     "re",
     "reprlib",
+    "runpy",
     "shutil",
     "signal",
     "site",
@@ -85,16 +110,29 @@ const LIBRARY: &[&str] = &[
     "token",
     "tokenize",
     "traceback",
+    "tracemalloc",
     "types",
     "typing",
     "unicodedata",
+    "urllib",
     "usercustomize",
     "warnings",
     "weakref",
+    "zipfile",
     "zipimport",
+    "zlib",
     "apport_python_hook",
     "apport",
 ];
+
+/// Modules that are run and load nothing but what `LIBRARY` names.
+const MODULES: &[&str] = &["json.tool"];
+
+/// Whether `python -m` runs a module of the library by this name that does no more than its entry says.
+pub fn is_library_module(name: &Arg, state: &State, work: &Work<'_>) -> bool {
+    let is_listed = name.value.literal().is_some_and(|name| MODULES.contains(&name));
+    is_listed && !state.wrote && finds_its_library(state, work)
+}
 
 /// Whether this code only prints and reads; what it reads is noted. Nothing is noted otherwise.
 pub fn is_harmless(role: Role, code: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) -> bool {

@@ -5,6 +5,7 @@
 use super::bash::Work;
 use super::input::{self, Input};
 use super::paths;
+use super::printed;
 use crate::shell::ast::{
     AssignedValue, Assignment, Command, Condition, Connector, Parameter, ParameterOperation, Part, Pipeline,
     RedirectKind, Script, Stage, Word,
@@ -21,7 +22,7 @@ pub fn one_of(values: &[Value]) -> Value {
     let known: Option<Vec<&[String]>> = values.iter().map(Value::alternatives).collect();
     match (known.map(|all| all.concat()), values) {
         (Some(texts), _) if !texts.is_empty() => Value::OneOf(texts),
-        (_, [Value::Under(directory)]) => Value::Under(directory.clone()),
+        (_, [one]) if one.is_digits() || matches!(one, Value::Under { .. }) => one.clone(),
         _ => Value::UNKNOWN,
     }
 }
@@ -103,7 +104,7 @@ pub fn read(condition: &Script, body: &Script, input: &Input, state: &State) -> 
     }
     let values = match input {
         Input::Unknown => return None,
-        Input::Paths(_) => input::words(input, &input::LINES)?,
+        Input::Lines(_) => input::words(input, &input::LINES)?,
         Input::Text(text) if !is_raw && text.contains('\\') => return None,
         Input::Text(text) => {
             // Behind the last newline no line begins.
@@ -314,22 +315,67 @@ impl Leaves<'_> {
     }
 }
 
-/// The words that a lone `$(..)` becomes where a loop goes through them: split at blanks, and none of them a pattern.
-pub fn words(word: &Word, state: &State, work: &Work<'_>) -> Option<Vec<Value>> {
-    let [Part::CommandSubstitution(script)] = word.parts.as_slice() else {
+/// Any number of words, each one of these.
+pub struct Words {
+    pub values: Vec<Value>,
+    /// There is one or none.
+    pub one: bool,
+}
+
+/// The words that a lone `$(..)` becomes, or a variable that holds a hash or nothing: any number of these, none of them a
+/// pattern.
+pub fn words(word: &Word, state: &State, work: &Work<'_>) -> Option<Words> {
+    let (words, one) = match word.parts.as_slice() {
+        [Part::CommandSubstitution(script)] if splits_at_blanks(state, work) => {
+            let printed = printed(script, state, work)?;
+            let one = matches!(&printed, Input::Lines(lines) if lines.one);
+            (input::words(&printed, &input::LINES)?, one)
+        }
+        [Part::Parameter(it)] if it.index.is_none() && it.operation.is_none() && splits_at_blanks(state, work) => (
+            vec![state.get(&it.name).filter(|value| value.is_digits())?.clone()],
+            true,
+        ),
+        _ => return None,
+    };
+    let is_literal = |text: &String| !text.contains(['*', '?', '[']);
+    let are_literal = |value: &Value| match value.alternatives() {
+        Some(texts) => texts.iter().all(is_literal),
+        None => value.is_digits(),
+    };
+    let are_few = words.len() <= MAX_LINES && words.iter().all(are_literal);
+    are_few.then_some(Words { values: words, one })
+}
+
+/// The hash, or nothing, that a `$(..)` puts in its place.
+pub fn number(script: &Script, state: &State, work: &Work<'_>) -> Option<Value> {
+    let [stage] = script.items.first()?.first.stages.as_slice() else {
         return None;
     };
-    let [item] = script.items.as_slice() else { return None };
-    let [stage] = item.first.stages.as_slice() else {
+    let Command::Simple { words, .. } = &stage.command else {
         return None;
     };
-    let is_split_at_blanks = state.get("IFS").is_none() && !state.opaque && !work.facts.environment.contains("IFS");
-    if item.background || !item.rest.is_empty() || item.first.negated || !is_split_at_blanks {
+    let name = |at: usize| words.get(at).and_then(Word::as_bare_literal);
+    // The machine is not looked at for a list of names.
+    let is_number = match name(0)? {
+        "git" => matches!(name(1), Some("merge-base" | "rev-list" | "rev-parse")),
+        name => ["docker", "pgrep"].contains(&name),
+    };
+    if !is_number || !splits_at_blanks(state, work) {
         return None;
     }
-    let printed = input::printed_paths(stage, state, work);
-    let words = input::words(&printed, &input::LINES)?;
-    let is_literal = |text: &String| !text.contains(['*', '?', '[']);
-    let are_literal = |value: &Value| value.alternatives().is_some_and(|texts| texts.iter().all(is_literal));
-    (words.len() <= MAX_LINES && words.iter().all(are_literal)).then_some(words)
+    match printed(script, state, work)? {
+        Input::Lines(lines) if lines.one && lines.each.iter().all(Value::is_digits) => Some(Value::digits(true)),
+        _ => None,
+    }
+}
+
+/// What a script prints that is one pipeline.
+fn printed(script: &Script, state: &State, work: &Work<'_>) -> Option<Input> {
+    let [item] = script.items.as_slice() else { return None };
+    let is_plain = !item.background && item.rest.is_empty() && !item.first.negated;
+    is_plain.then(|| printed::printed_by(&item.first, state, work))
+}
+
+fn splits_at_blanks(state: &State, work: &Work<'_>) -> bool {
+    state.get("IFS").is_none() && !state.opaque && !work.facts.environment.contains("IFS")
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::bash::{Gathered, Site, Work};
+use crate::effect::{Action, EffectSpec, Reach};
 use crate::facts::Facts;
 use crate::facts::snapshot::{Alias, ShellSnapshot};
 use crate::shell::ast::{Part, Word};
@@ -13,10 +14,24 @@ use crate::shell::{self, Arg, Span, Value};
 /// At most this many aliases stand for one another.
 const MAX_ALIASES: usize = 8;
 
-/// Whether the session's shell means another thing by this name, or may.
-pub fn renames(name: &str, state: &State, facts: &Facts) -> bool {
+/// The words that an alias of the session's shell puts behind the name, where it means the program of that name;
+/// `None`: it means another thing, or may.
+pub fn put_in(name: &str, state: &State, facts: &Facts) -> Option<Vec<String>> {
+    if state.is_inner {
+        return Some(Vec::new());
+    }
     let snapshot = facts.shell();
-    !state.is_inner && (snapshot.unreadable || snapshot.alias(name).is_some() || is_function(name, snapshot))
+    if snapshot.unreadable || is_function(name, snapshot) {
+        return None;
+    }
+    match snapshot.alias(name) {
+        None => Some(Vec::new()),
+        Some(Alias::Text(text)) if !text.ends_with([' ', '\t']) => {
+            let mut words = simple_words(&text)?.into_iter();
+            (words.next().as_deref() == Some(name)).then(|| words.collect())
+        }
+        Some(Alias::Text(_) | Alias::Unclear) => None,
+    }
 }
 
 /// A command's words as the session's shell reads them: an alias is put in, and a function is a doubt.
@@ -51,7 +66,7 @@ pub fn resolved(
             if state.function(&name) != Some(true) && is_function(&name, snapshot) {
                 gathered.doubt(format!("`{name}` is a function of the person's shell"), span);
                 state.forget_all();
-                state.wrote = true;
+                state.plant();
             }
             break;
         };
@@ -77,7 +92,7 @@ pub fn resolved(
                 work.code(&code, &mut state.child(), inner);
             }
             state.forget_all();
-            state.wrote = true;
+            state.plant();
             break;
         };
         let Alias::Text(text) = alias else { break };
@@ -129,6 +144,8 @@ fn literal(parts: &[Part]) -> Option<String> {
 /// Programs that only choose which program runs, by files at or above the directory that they start in.
 struct Chooser {
     files: &'static [&'static str],
+    /// It fetches what a file names where it is not there yet, and shows a file that it cannot read.
+    fetches: bool,
 }
 
 /// A chooser's file that holds this may name a program of any directory; without it, it chooses among those installed.
@@ -137,10 +154,12 @@ const NAMES_A_DIRECTORY: &str = "path";
 /// rustup: <https://rust-lang.github.io/rustup/overrides.html#path>.
 const RUSTUP: Chooser = Chooser {
     files: &["rust-toolchain.toml", "rust-toolchain"],
+    fetches: true,
 };
 /// asdf and mise: <https://asdf-vm.com/manage/configuration.html#tool-versions>, `path:DIRECTORY`.
 const SHIMS: Chooser = Chooser {
     files: &[".tool-versions", "mise.toml", ".mise.toml"],
+    fetches: false,
 };
 
 fn chooser(name: &str, path: &Path) -> Option<&'static Chooser> {
@@ -161,7 +180,7 @@ fn chooser(name: &str, path: &Path) -> Option<&'static Chooser> {
 }
 
 /// Adds what runs instead of the program that PATH finds, where a file of the project may say so.
-pub fn chosen(name: &str, path: &Path, span: Span, state: &State, work: &Work<'_>, gathered: &mut Gathered) {
+pub fn chosen(name: &str, path: &Path, span: Span, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
     let Some(chooser) = chooser(name, path) else { return };
     let Some(cwd) = &state.cwd else {
         return gathered.doubt(
@@ -169,22 +188,41 @@ pub fn chosen(name: &str, path: &Path, span: Span, state: &State, work: &Work<'_
             span,
         );
     };
-    let files = cwd
-        .ancestors()
-        .flat_map(|dir| chooser.files.iter().map(move |file| dir.join(file)));
-    for file in files {
+    if chooser.fetches && state.wrote {
+        gathered.unvouched(format!("the `{name}` that a file made before may choose"));
+    }
+    // Where a link led here, the chooser looks above what it leads to.
+    let real = Some(work.facts.real(cwd)).filter(|real| real != cwd);
+    let files = [Some(cwd), real.as_ref()].into_iter().flatten().flat_map(|cwd| {
+        let names = move |dir: &Path| chooser.files.iter().map(|file| dir.join(file)).collect::<Vec<_>>();
+        cwd.ancestors().flat_map(names)
+    });
+    for file in files.collect::<Vec<_>>() {
         if names_a_directory(&file, work.facts) {
             let file = super::paths::shown(&file, work.facts);
             gathered.doubt(format!("{file} may say which `{name}` runs"), span);
             gathered.unvouched(file);
+        } else if chooser.fetches && work.facts.exists(&file) {
+            for effect in super::paths::effects(Action::Read, &file, work).iter() {
+                gathered.add(effect.clone());
+            }
+            let spec = EffectSpec {
+                reach: Reach::Known,
+                ..EffectSpec::of(Action::Connect)
+            };
+            let shown = super::paths::shown(&file, work.facts);
+            gathered.effect(
+                spec,
+                format!("where the toolchain of {shown} is fetched if it is missing"),
+            );
         }
     }
 }
 
-/// Whether a file of a chooser's is there and may name a directory, or cannot be read.
+/// Whether a file of a chooser's is there and may name a directory, or cannot be read. An absolute path alone is one too.
 fn names_a_directory(file: &Path, facts: &Facts) -> bool {
     match facts.text(file) {
-        Some(text) => text.contains(NAMES_A_DIRECTORY) || text.contains('\\'),
+        Some(text) => text.contains(NAMES_A_DIRECTORY) || text.contains('\\') || text.trim_start().starts_with('/'),
         None => facts.exists(file),
     }
 }

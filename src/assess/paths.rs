@@ -56,10 +56,28 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
     if !places.contains(&by_real) && !is_descriptor {
         places.push(by_real);
     }
+    // That a secret is there, and its size and age, tell nothing of it that a list of the project's files would not.
+    if action == Action::Inspect && [&lexical, &real].iter().all(|path| work.facts.in_project(path)) {
+        places
+            .iter_mut()
+            .filter(|place| **place == Place::Secret)
+            .for_each(|place| *place = Place::Project);
+    }
+    // There is no secret yet in a file of this name, only settings that programs will obey.
+    if action == Action::Write && [&lexical, &real].iter().all(|path| is_new_dotenv(path, work.facts)) {
+        places
+            .iter_mut()
+            .filter(|place| **place == Place::Secret)
+            .for_each(|place| *place = Place::BecomesCode);
+    }
     let is_git_config =
         real.file_name().is_some_and(|name| name == "config") && real.components().any(|c| c.as_os_str() == ".git");
     if action == Action::Read && is_git_config && work.facts.holds_password(&real) {
         places.push(Place::Secret);
+    }
+    // What programs are found in is no mere scratch.
+    if purpose == Purpose::Change && places.contains(&Place::Scratch) && work.facts.moves_path([&lexical, &real]) {
+        places.push(Place::BecomesCode);
     }
     let mut undo = match purpose {
         Purpose::Look => Undo::Nothing,
@@ -93,8 +111,18 @@ fn looked_up(action: Action, path: &Path, work: &mut Work<'_>) -> Vec<Effect> {
         .collect()
 }
 
+/// Whether this would be a new `.env` or `.env.test` among ordinary files of the project.
+fn is_new_dotenv(path: &Path, facts: &Facts) -> bool {
+    let is_ordinary =
+        |dir: &Path| facts.kind(dir) == Kind::Directory && place::of(dir, facts, Purpose::Change) == Place::Project;
+    let is_so_named = path
+        .file_name()
+        .is_some_and(|name| name == ".env" || name.as_bytes().starts_with(b".env."));
+    is_so_named && facts.in_project(path) && facts.kind(path) == Kind::Missing && path.parent().is_some_and(is_ordinary)
+}
+
 /// Whether a path names what is behind a last link, not the link.
-fn enters(path: &Path) -> bool {
+pub fn enters(path: &Path) -> bool {
     let text = path.as_os_str().as_bytes();
     text.ends_with(b"/") || text.ends_with(b"/.")
 }
@@ -128,15 +156,15 @@ fn undo(action: Action, real: &Path, work: &mut Work<'_>) -> Undo {
     }
 }
 
-/// The effect of running the file at `path`: as good as whoever vouches for it.
-pub fn execute(path: &Path, work: &mut Work<'_>, wrote: bool) -> Effect {
+/// The effect of running the file at `path`: as good as whoever vouches for it, and nobody does once it may have been changed.
+pub fn execute(path: &Path, work: &mut Work<'_>, planted: bool) -> Effect {
     let real = work.facts.real(path);
     let place = place::of(&real, work.facts, Purpose::Look);
     let in_dependencies = real
         .components()
         .any(|c| matches!(c.as_os_str().to_str(), Some("node_modules" | ".venv" | "venv")));
     let vouched = work.facts.in_project(&real)
-        && !wrote
+        && !planted
         && (place == Place::Cache || in_dependencies || work.facts.git_holds(&real));
     let spec = if vouched {
         EffectSpec {
@@ -181,25 +209,44 @@ pub fn shown(path: &Path, facts: &Facts) -> String {
     }
 }
 
-/// The paths that a word of a program may name whose options are not known: the word, or what is glued to an option.
+/// The paths that a word of a program may name whose options are not known: the word, and what is glued to an option, a
+/// scheme or another path.
 pub fn named_in(word: &str, cwd: Option<&Path>, facts: &Facts) -> Vec<PathBuf> {
-    if word.contains("://") {
-        return Vec::new();
-    }
-    let after = |mark: char| word.split_once(mark).map(|(_, rest)| rest);
-    let is_short = word.starts_with('-') && !word.starts_with("--") && !word.contains('=');
-    let glued = is_short.then(|| word.get(2..)).flatten();
-    let texts = [Some(word), after('='), after('@'), glued];
-    let looks_so = |text: &&str| {
+    let looks_so = |text: &str| {
         let name = text.rsplit('/').next().unwrap_or_default();
         text.contains('/') || text.starts_with(['~', '.']) || place::secret_file_name(name)
     };
+    // `//app:all` is a label of a build system, unless it leads to something.
+    let is_label = |text: &str| text.starts_with("//") && !facts.exists(Path::new(text));
     let path = |text: &str| match (text.strip_prefix("~/"), &facts.home) {
+        _ if !looks_so(text) || is_label(text) => None,
         (Some(rest), Some(home)) => Some(home.join(rest)),
         _ if text == "~" => facts.home.clone(),
         _ => absolute(text, cwd),
     };
-    let mut paths: Vec<PathBuf> = texts.into_iter().flatten().filter(looks_so).filter_map(path).collect();
+    let is_short = word.starts_with('-') && !word.starts_with("--") && !word.contains('=');
+    let is_address = |text: &str| text.contains("://");
+    let mut paths = Vec::new();
+    if !is_address(word) {
+        paths.extend(path(word));
+        paths.extend(is_short.then(|| word.get(2..)).flatten().and_then(path));
+    }
+    for part in word.split([',', ';', '|', '"', '\'', '`', '<', '>', ' ', '\t', '\n']) {
+        if let Some((_, local)) = part.split_once("file:") {
+            let local = match local.strip_prefix("//") {
+                Some(rest) => &rest[rest.find('/').unwrap_or(0)..],
+                None => local,
+            };
+            paths.extend(match local.contains('%') {
+                true => Some(Path::new("/").join(local)),
+                false => path(local),
+            });
+        }
+        let glued = ['=', '@', ':'];
+        if !is_address(part) && (part.len() < word.len() || part.contains(glued)) {
+            paths.extend(part.split(glued).filter_map(path));
+        }
+    }
     paths.dedup();
     paths
 }

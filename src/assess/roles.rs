@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::bash::{Gathered, Work};
 use super::seen::Walk;
-use super::{glob, hosts, numbers, paths};
+use super::{glob, hosts, inline, numbers, paths};
 use crate::catalog::{Role, Use, environment};
 use crate::effect::{Action, EffectSpec, Place, Reach, Undo};
 use crate::facts::{Facts, Kind, Tree};
@@ -26,6 +26,16 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
         match used.role {
             Role::Plain | Role::Command | Role::Remote | Role::RemoteShell => {}
             Role::Package => package(arg, state, work, gathered),
+            Role::Module => {
+                if !inline::is_library_module(arg, state, work) {
+                    let own = EffectSpec {
+                        place: Place::Project,
+                        undo: Undo::Kept,
+                        ..EffectSpec::of(Action::Execute)
+                    };
+                    gathered.add(work.vouched(own, state.planted, state));
+                }
+            }
             Role::PathRead => path(Action::Read, arg, state, work, gathered),
             Role::TreeRead => tree(
                 arg,
@@ -81,6 +91,7 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
             | Role::Sed
             | Role::Awk
             | Role::Jq
+            | Role::Template
             | Role::Find
             | Role::Sql
             | Role::Sqlite => {
@@ -95,9 +106,9 @@ pub fn path(action: Action, arg: &Arg, state: &State, work: &mut Work<'_>, gathe
     let texts = match &arg.value {
         Value::Literal(text) => std::slice::from_ref(text),
         Value::OneOf(texts) => texts,
-        Value::Under(directory) => return under(action, directory, arg, state, work, gathered),
-        Value::Numbered { before, after } => {
-            let value = numbers::files(before, after, state, work);
+        Value::Under { directory, names } => return under(action, directory, names, arg, state, work, gathered),
+        Value::Numbered { .. } => {
+            let value = numbers::files(&arg.value, state, work);
             let arg = Arg { value, span: arg.span };
             return path(action, &arg, state, work, gathered);
         }
@@ -211,7 +222,7 @@ fn verb(action: Action) -> &'static str {
 }
 
 fn one_path(action: Action, path: &Path, arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
-    if state.relinked && work.facts.kind(path) == Kind::Missing {
+    if state.relinked && may_be_relinked(path, action, work) {
         gathered.doubt("an earlier command may have made this path", arg.span);
     }
     for effect in paths::effects(action, path, work).iter() {
@@ -219,27 +230,40 @@ fn one_path(action: Action, path: &Path, arg: &Arg, state: &State, work: &mut Wo
     }
 }
 
+/// Whether this path may be another one after a command that made links: it was missing, or is the project's, whose files
+/// another commit may hold as links, and is changed now.
+pub fn may_be_relinked(path: &Path, action: Action, work: &Work<'_>) -> bool {
+    let facts = work.facts;
+    let is_root = |dir: &Path| facts.project.iter().any(|root| *root == place::normalize(dir));
+    let changes = match action {
+        Action::Write | Action::Mode => true,
+        // Only the link would be gone.
+        Action::Delete => paths::enters(path) || !path.parent().is_some_and(is_root),
+        _ => false,
+    };
+    facts.kind(path) == Kind::Missing || changes && facts.in_project(&place::normalize(path))
+}
+
 fn located(text: &str, state: &State) -> Option<PathBuf> {
     paths::absolute(text, state.cwd.as_deref())
 }
 
 /// Something below a directory, found by `find`.
-fn under(action: Action, directory: &str, arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+fn under(
+    action: Action,
+    directory: &str,
+    names: &[String],
+    arg: &Arg,
+    state: &State,
+    work: &mut Work<'_>,
+    gathered: &mut Gathered,
+) {
     let directory_arg = Arg {
         value: Value::Literal(directory.to_owned()),
         span: arg.span,
     };
     match action {
-        Action::Read => tree(
-            &directory_arg,
-            state,
-            Entered {
-                hidden: true,
-                names: &[],
-            },
-            work,
-            gathered,
-        ),
+        Action::Read => tree(&directory_arg, state, Entered { hidden: true, names }, work, gathered),
         Action::Inspect => path(action, &directory_arg, state, work, gathered),
         Action::Write | Action::Delete | Action::Mode => {
             path(action, &directory_arg, state, work, gathered);
@@ -293,11 +317,16 @@ fn is_restored(directory: &str) -> bool {
 
 /// The patterns of which a file of a walk must fit one. One that is not known fits every file; `!x` only leaves out.
 fn filters(uses: &[Use]) -> Vec<String> {
-    let filters = uses.iter().filter(|used| used.role == Role::TreeFilter);
+    let leaves_out = |pattern: &String| pattern.starts_with('!');
+    let mut filters = Vec::new();
+    for used in uses.iter().filter(|used| used.role == Role::TreeFilter) {
+        match used.arg.value.alternatives() {
+            Some(patterns) if patterns.iter().all(leaves_out) => {}
+            Some(patterns) if !patterns.iter().any(leaves_out) => filters.extend_from_slice(patterns),
+            Some(_) | None => filters.push("*".to_owned()),
+        }
+    }
     filters
-        .map(|used| used.arg.value.literal().unwrap_or("*").to_owned())
-        .filter(|pattern| !pattern.starts_with('!'))
-        .collect()
 }
 
 /// Content that is looked for under a secret's name counts as that secret, whether or not one is there now.
@@ -307,20 +336,21 @@ pub fn sought(uses: &[Use], runs: bool, gathered: &mut Gathered) {
             .iter()
             .any(|used| matches!(used.role, Role::TreeRead | Role::TreeVisible));
     for used in uses.iter().filter(|used| reads && used.role == Role::TreeFilter) {
-        let pattern = used.arg.value.literal().unwrap_or_default();
-        let name = pattern.rsplit('/').next().unwrap_or_default();
-        if !pattern.starts_with('!') && place::secret_file_name(name) {
-            let spec = EffectSpec {
-                place: Place::Secret,
-                ..EffectSpec::of(Action::Read)
-            };
-            gathered.effect(spec, pattern);
+        for pattern in used.arg.value.alternatives().unwrap_or_default() {
+            let name = pattern.rsplit('/').next().unwrap_or_default();
+            if !pattern.starts_with('!') && place::secret_file_name(name) {
+                let spec = EffectSpec {
+                    place: Place::Secret,
+                    ..EffectSpec::of(Action::Read)
+                };
+                gathered.effect(spec, pattern);
+            }
         }
     }
 }
 
 /// What ignore files take back from being ignored, which is then read though it is hidden.
-fn taken_back(root: &Path, tree: &Tree, facts: &Facts) -> Vec<String> {
+pub fn taken_back(root: &Path, tree: &Tree, facts: &Facts) -> Vec<String> {
     const IGNORE_FILES: &[&str] = &[".gitignore", ".ignore", ".rgignore", ".fdignore"];
     let above = root
         .ancestors()
@@ -435,10 +465,14 @@ fn walk(root: PathBuf, arg: &Arg, state: &State, entered: Entered<'_>, work: &mu
 
 /// A write to a directory lands on the names of what is copied or moved there.
 fn into_directory(target: &Arg, uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
-    let Some(dir) = target.value.literal().and_then(|text| located(text, state)) else {
-        return;
-    };
-    let is_there = work.facts.kind(&dir) == Kind::Directory;
+    let targets = target.value.alternatives().unwrap_or_default();
+    for dir in targets.iter().filter_map(|text| located(text, state)) {
+        into_this(&dir, target, uses, state, work, gathered);
+    }
+}
+
+fn into_this(dir: &Path, target: &Arg, uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
+    let is_there = work.facts.kind(dir) == Kind::Directory;
     for used in uses {
         if !matches!(used.role, Role::PathRead | Role::TreeRead | Role::PathDelete) {
             continue;
@@ -455,7 +489,7 @@ fn into_directory(target: &Arg, uses: &[Use], state: &State, work: &mut Work<'_>
             if used.role == Role::TreeRead
                 && let Some(source) = located(source, state)
             {
-                for landing in inside.iter().chain([&dir]) {
+                for landing in inside.iter().map(PathBuf::as_path).chain([dir]) {
                     tree_lands(&source, landing, target, state, work, gathered);
                 }
             }
@@ -508,6 +542,71 @@ fn tree_lands(
     }
 }
 
+/// Whether a link that is made leads to ordinary files of the project from wherever its text may be followed: a symbolic one
+/// is from the directory that it lies in.
+pub fn links_inside(uses: &[Use], state: &State, work: &Work<'_>) -> bool {
+    let words = |role: Role| {
+        let of_role = uses.iter().filter(move |used| used.role == role);
+        of_role
+            .map(|used| used.arg.value.literal())
+            .collect::<Option<Vec<&str>>>()
+    };
+    let (Some(targets), Some(names), Some(cwd)) = (words(Role::PathRead), words(Role::PathWrite), &state.cwd) else {
+        return false;
+    };
+    let facts = work.facts;
+    let is_ordinary = |path: &Path| {
+        let both = [place::normalize(path), facts.real(path)];
+        both.iter().all(|path| {
+            let place = place::of(path, facts, Purpose::Change);
+            let holds_more = [".git", ".env", ".claude"]
+                .iter()
+                .any(|name| facts.exists(&path.join(name)));
+            facts.in_project(path) && matches!(place, Place::Project | Place::Build | Place::Cache) && !holds_more
+        })
+    };
+    let name = |name: &&str| cwd.join(name);
+    let above = names
+        .iter()
+        .filter_map(|text| name(text).parent().map(Path::to_path_buf));
+    let directories: Vec<PathBuf> = above.chain(names.iter().map(name)).chain([cwd.clone()]).collect();
+    let lead = |target: &&str| directories.iter().all(|dir| is_ordinary(&dir.join(target)));
+    let is_in_project = |name: &&str| {
+        let path = cwd.join(name);
+        [place::normalize(&path), facts.real(&path)]
+            .iter()
+            .all(|path| facts.in_project(path))
+    };
+    !state.relinked
+        && !targets.is_empty()
+        && facts.in_project(&facts.real(cwd))
+        && names.iter().all(is_in_project)
+        && targets.iter().all(lead)
+}
+
+/// Whether a copy or a move of these may bring symbolic links to where it puts them.
+pub fn carries_links(uses: &[Use], state: &State, work: &Work<'_>) -> bool {
+    let facts = work.facts;
+    let may_hold = |path: &PathBuf| {
+        let holds = |tree: Tree| tree.cut || !tree.links.is_empty();
+        state.relinked && facts.kind(path) == Kind::Missing
+            || facts.is_link(path)
+            || state.wrote && was_written(path, work)
+            || facts.kind(path) == Kind::Directory && holds(facts.tree(path, &|_| false))
+    };
+    let mut sources = uses
+        .iter()
+        .filter(|used| matches!(used.role, Role::PathRead | Role::TreeRead | Role::PathDelete));
+    sources.any(|used| {
+        let texts = used.arg.value.alternatives();
+        texts.is_none_or(|texts| {
+            texts
+                .iter()
+                .any(|text| located(text, state).is_none_or(|path| may_hold(&path)))
+        })
+    })
+}
+
 /// Whether an earlier step wrote to this path, below it or above it.
 fn was_written(path: &Path, work: &Work<'_>) -> bool {
     let path = place::normalize(path);
@@ -531,7 +630,7 @@ fn program(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
     for text in texts {
         match located(text, state) {
             Some(path) => {
-                let effect = paths::execute(&path, work, state.wrote);
+                let effect = paths::execute(&path, work, state.planted);
                 gathered.add(effect);
             }
             None => {
@@ -546,7 +645,7 @@ fn program(arg: &Arg, state: &State, work: &mut Work<'_>, gathered: &mut Gathere
 pub fn beside(paths: &[Arg], state: &State, work: &mut Work<'_>, gathered: &mut Gathered) {
     for arg in paths {
         let texts = match &arg.value {
-            Value::Under(directory) => std::slice::from_ref(directory),
+            Value::Under { directory, .. } => std::slice::from_ref(directory),
             Value::Numbered { .. } => {
                 gathered.doubt("which file's directory holds what it runs is not known", arg.span);
                 continue;
@@ -607,7 +706,7 @@ fn assignment(arg: &Arg, state: &State, work: &Work<'_>, gathered: &mut Gathered
             }
             work.check_environment(name, &arg.value.without_prefix(name.len() + 1), arg.span, gathered);
         }
-        Value::Literal(_) | Value::OneOf(_) | Value::Under(_) | Value::Numbered { .. } | Value::Unknown { .. } => {
+        Value::Literal(_) | Value::OneOf(_) | Value::Under { .. } | Value::Numbered { .. } | Value::Unknown { .. } => {
             gathered.doubt("which variable is set is not known", arg.span);
         }
     }

@@ -17,8 +17,8 @@ const MAX_LOOKS: usize = 1200;
 /// So many entries of a walk cost as much as one look.
 const ENTRIES_PER_LOOK: usize = 16;
 
-/// The names that a pattern matches, where that is known.
-type Matches = Option<Vec<String>>;
+/// The words that a pattern becomes, each one of some names, where that is known.
+type Matches = Option<Vec<Vec<String>>>;
 /// A pattern, and the directory that it is matched in.
 type Glob = (Vec<PatternPart>, Option<PathBuf>);
 
@@ -53,7 +53,7 @@ pub struct Walk {
 }
 
 impl Seen {
-    /// The names that a pattern matches, worked out by `matches` the first time.
+    /// The words that a pattern becomes, worked out by `matches` the first time.
     pub fn matches(&self, pattern: &[PatternPart], cwd: Option<&Path>, matches: impl FnOnce() -> Matches) -> Matches {
         let key = (pattern.to_vec(), cwd.map(Path::to_path_buf));
         self.globs.borrow_mut().entry(key).or_insert_with(matches).clone()

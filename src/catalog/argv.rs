@@ -47,7 +47,7 @@ struct Parser<'a> {
     ended: bool,
     /// Where in the reading the effects of the innermost node begin.
     effects_at: usize,
-    /// Every option so far, given alone, makes the command say what it is.
+    /// Every option so far stands behind the last subcommand and, given alone, makes it say what it is.
     describing: bool,
     reading: Reading,
 }
@@ -97,12 +97,6 @@ impl<'a> Parser<'a> {
                 return None;
             }
         }
-        if self.present.is_empty() && node.bare().is_empty() && node.effects().is_empty() {
-            self.doubt(
-                self.args[0].span,
-                format!("what {} does without a subcommand is not known", self.name()),
-            );
-        }
         Some(node)
     }
 
@@ -118,6 +112,15 @@ impl<'a> Parser<'a> {
                 break;
             }
             let Some(word) = arg.value.literal() else {
+                let begins = |text: &String| node.sub_begins(&format!("{name}{text}"));
+                let is_operand = match &arg.value {
+                    Value::OneOf(texts) => !texts.iter().any(begins),
+                    Value::Unknown { prefix, single: true } => !begins(prefix),
+                    _ => false,
+                };
+                if found.is_some() && is_operand {
+                    break;
+                }
                 self.doubt(arg.span, "which subcommand this is is not known".to_owned());
                 return None;
             };
@@ -135,6 +138,7 @@ impl<'a> Parser<'a> {
         self.ended = false;
         self.reading.subcommand = name;
         self.nodes.push(sub);
+        self.describing = self.present.is_empty();
         self.enter()
     }
 
@@ -171,7 +175,7 @@ impl<'a> Parser<'a> {
         match &arg.value {
             Value::Literal(text) => self.literal(node, arg, text),
             Value::OneOf(texts) => self.one_of(node, arg, texts),
-            Value::Under(directory) => self.unknown(node, arg, directory, true),
+            Value::Under { directory, .. } => self.unknown(node, arg, directory, true),
             Value::Numbered { before, .. } => self.unknown(node, arg, before, true),
             Value::Unknown { prefix, single } => self.unknown(node, arg, prefix, *single),
         }
@@ -189,7 +193,10 @@ impl<'a> Parser<'a> {
         } else {
             match self.shape(text) {
                 Ok(shape) => self.option(&shape, arg),
-                Err(why) => self.doubt(arg.span, why),
+                Err(why) => {
+                    self.describing = false;
+                    self.doubt(arg.span, why);
+                }
             }
         }
     }
@@ -320,7 +327,14 @@ impl<'a> Parser<'a> {
 
     /// Takes the options of a word and, where the last one wants them, the words that are its values.
     fn option(&mut self, shape: &Shape, arg: &'a Arg) {
-        self.describing &= shape.options.iter().all(|(_, option)| option.describes);
+        // Behind a subcommand help is still asked for; what the version is, only some programs say there.
+        let innermost = self.nodes.len() - 1;
+        let is_help = arg
+            .value
+            .literal()
+            .is_some_and(|word| ["-h", "-help", "--help"].contains(&word));
+        let describes = |(level, option): &(usize, Opt)| option.describes && (*level == innermost || is_help);
+        self.describing &= shape.options.iter().all(describes);
         self.present
             .extend(shape.options.iter().map(|(level, o)| (*level, o.id)));
         let Some((_, last)) = shape.options.last() else { return };
@@ -339,9 +353,12 @@ impl<'a> Parser<'a> {
 
     fn separate_values(&mut self, option: Opt, arg: &Arg) {
         for role in option.roles() {
-            if role == Role::Command {
+            if matches!(role, Role::Command | Role::Module) {
                 let rest = self.args.get(self.at..).unwrap_or_default();
                 self.at = self.args.len();
+                if let (Role::Module, Some(arg)) = (role, rest.first()) {
+                    self.reading.uses.push(Use { role, arg: arg.clone() });
+                }
                 return self.inner_command(&rest.iter().collect::<Vec<_>>(), arg.span);
             }
             let Some(value) = self.next() else {
@@ -373,8 +390,10 @@ impl<'a> Parser<'a> {
     /// Records what a word is for. `known` lists the only words that are understood; empty: all are.
     fn role(&mut self, role: Role, known: &str, arg: &Arg) {
         if !is_known(known, &arg.value) {
-            let word = arg.value.literal().unwrap_or("this");
-            let why = format!("`{word}` is not a word that is known here of {}", self.name());
+            let why = match arg.value.literal() {
+                Some(word) => format!("`{word}` is not on the list of what {} may be given here", self.name()),
+                None => format!("what {} is given here is not known", self.name()),
+            };
             self.doubt(arg.span, why);
         }
         if known.split(' ').any(|word| word == "@project") {
@@ -387,10 +406,14 @@ impl<'a> Parser<'a> {
                 code: arg.clone(),
                 words: None,
             }),
-            Role::Sed | Role::Awk | Role::Jq | Role::Find | Role::Sql | Role::Sqlite => {
+            Role::Sed | Role::Awk | Role::Jq | Role::Template | Role::Find | Role::Sql | Role::Sqlite => {
                 grammar::embedded(role, arg, &mut self.reading)
             }
             Role::Command | Role::Package => self.inner_command(&[arg], arg.span),
+            Role::Module => {
+                self.reading.uses.push(Use { role, arg: arg.clone() });
+                self.inner_command(&[arg], arg.span);
+            }
             Role::Remote | Role::RemoteShell => self.elsewhere(role, &[arg], None),
             Role::EnvAssign if !is_assignable(&arg.value) => {
                 self.doubt(arg.span, "this is not the plain name of a variable".to_owned());
@@ -419,6 +442,7 @@ impl<'a> Parser<'a> {
     /// Gives the operands their roles, once all words are read.
     fn finish(&mut self, node: Node) {
         if self.describing && self.operands.is_empty() && !self.present.is_empty() {
+            self.reading.obeys = node.obeys();
             return self.reading.effects.truncate(self.effects_at);
         }
         let Changed {
@@ -443,7 +467,10 @@ impl<'a> Parser<'a> {
         let nothing_to_do = self.reading.input.is_some() && dash
             || operands.is_empty()
                 && (!bare.is_empty() || self.reading.input.is_some() || self.only_describes_itself());
-        if operands.iter().all(|arg| is_many(arg)) {
+        if !bare.is_empty() && operands.is_empty() {
+            let own = self.effects_at..self.effects_at + node.effects().len();
+            self.reading.effects.splice(own, bare);
+        } else if operands.iter().all(|arg| is_many(arg)) {
             self.reading.effects.extend(bare);
         }
         self.reject_split_subcommand(&operands);
@@ -456,6 +483,11 @@ impl<'a> Parser<'a> {
             .any(|u| is_path(u.role) && !is_many(&u.arg));
         if let (Some(role), false) = (here, named) {
             self.here(role);
+        }
+        // An option that does not make it describe itself need not keep it from doing something.
+        if node.has_subs() && self.reading.effects.len() == self.effects_at {
+            let why = format!("what {} does without a subcommand is not known", self.name());
+            self.doubt(self.args[0].span, why);
         }
     }
 
@@ -692,8 +724,8 @@ fn is_number(text: &str) -> bool {
 }
 
 /// Whether every text that the value can be is listed: `#` lists all numbers, `x*` all that begins with `x`, `*x` all that
-/// `@name` lists and that ends with `x`, and `@name`, `@word`, `@below`, `@project`, `@repo`, `@image`, `@package` and
-/// `@text` a kind of words.
+/// `@name` lists and that ends with `x`, and `@name`, `@word`, `@below`, `@project`, `@repo`, `@image`, `@package`,
+/// `@fields`, `@field`, `@query` and `@text` a kind of words; `@list` lists several of what is listed, with commas between.
 fn is_known(known: &str, value: &Value) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let begins = |text: &str| {
@@ -709,22 +741,30 @@ fn is_known(known: &str, value: &Value) -> bool {
         "@repo" => is_repository(text),
         "@image" => is_image(text),
         "@package" => is_package(text),
+        "@fields" => is_fields(text),
         "@text" => !text.starts_with('@'),
+        "@field" => is_field(text),
+        // A document changes something only by an operation that begins with one of these words.
+        "@query" => is_field(text) && !text.contains("mutation") && !text.contains("subscription"),
         _ if word.starts_with('*') && word.len() > 1 => is_name(text) && text.ends_with(&word[1..]),
         _ => word == text,
     };
-    let listed = |text: &String| known.split(' ').any(|word| one(word, text)) || begins(text);
+    let listed = |text: &str| known.split(' ').any(|word| one(word, text)) || begins(text);
+    let several = known.split(' ').any(|word| word == "@list");
+    let listed = |text: &String| listed(text) || several && text.contains(',') && text.split(',').all(listed);
     known.is_empty()
         || match value {
             Value::Literal(text) => listed(text),
             Value::OneOf(texts) => texts.iter().all(listed),
-            Value::Under(directory) => known.split(' ').any(|word| match word {
+            Value::Under { directory, .. } => known.split(' ').any(|word| match word {
                 "@below" => is_below(directory),
                 "@project" => is_path_or_pattern(directory),
                 _ => false,
             }),
-            Value::Numbered { before, after } => match (before.as_str(), after.as_str()) {
-                ("", "") => known.split(' ').any(|word| word == "#"),
+            Value::Numbered { before, after, hash } => match (before.as_str(), after.as_str()) {
+                ("", "") => known
+                    .split(' ')
+                    .any(|word| matches!(word, "@name" | "@word") || !hash && word == "#"),
                 _ => begins(before),
             },
             Value::Unknown { prefix, single } => *single && begins(prefix),
@@ -748,7 +788,7 @@ fn is_below(text: &str) -> bool {
 }
 
 /// A path, or a pattern for paths that the program itself expands and none of which begins elsewhere than the text does; no
-/// `scheme:` stands before it.
+/// `scheme:` stands before it, and no sign of an option.
 fn is_path_or_pattern(text: &str) -> bool {
     let scheme = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-".contains(&b));
     let address = text
@@ -756,7 +796,7 @@ fn is_path_or_pattern(text: &str) -> bool {
         .is_some_and(|(before, after)| scheme(before) && !after.starts_with(':'));
     let leads_elsewhere = |part: &str| !part.starts_with(|c: char| c.is_alphanumeric() || "._*[@-".contains(c));
     let braces = text.contains('{') && (text.contains("..") || text.split(['{', ',']).skip(1).any(leads_elsewhere));
-    !text.is_empty() && !text.starts_with(['-', '@', ':']) && !text.starts_with("!!") && !address && !braces
+    !text.is_empty() && !text.starts_with(['-', '+', '@', ':']) && !text.starts_with("!!") && !address && !braces
 }
 
 /// The image of a container that no host stands before, or a host of a public registry.
@@ -788,6 +828,18 @@ fn is_package(text: &str) -> bool {
     !name.is_empty() && !name.starts_with(['.', '-', '@', '~']) && name.bytes().all(inside)
 }
 
+/// `NAME=VALUE,NAME=VALUE..`, without an `@`, which would name a file whose content is the value.
+fn is_fields(text: &str) -> bool {
+    !text.contains('@') && text.split_once('=').is_some_and(|(name, _)| is_identifier(name))
+}
+
+/// `KEY=VALUE`, where the value is no file.
+fn is_field(text: &str) -> bool {
+    let key = |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_[]".contains(&b));
+    text.split_once('=')
+        .is_some_and(|(name, value)| key(name) && !value.starts_with('@'))
+}
+
 /// `OWNER/NAME`, which no host can stand before.
 fn is_repository(text: &str) -> bool {
     let owner = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
@@ -805,7 +857,7 @@ fn is_assignable(value: &Value) -> bool {
     match value {
         Value::Literal(text) => plain(text, true),
         Value::OneOf(texts) => texts.iter().all(|t| plain(t, true)),
-        Value::Under(_) => false,
+        Value::Under { .. } => false,
         Value::Numbered { before, .. } => plain(before, false),
         Value::Unknown { prefix, single } => *single && plain(prefix, false),
     }
@@ -847,6 +899,8 @@ fn is_path(role: Role) -> bool {
         | Role::EnvAssign
         | Role::Command
         | Role::Package
+        | Role::Module
+        | Role::Template
         | Role::Shell
         | Role::Code
         | Role::Sed

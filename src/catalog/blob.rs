@@ -169,6 +169,11 @@ impl Node {
         word(self.0 + NODE_BITS) & BIT_GLOBAL != 0
     }
 
+    /// The names of files, with blanks between, by which it runs code even where it only says what it is.
+    pub fn obeys(self) -> &'static str {
+        text_at(self.0 + NODE_OBEYS)
+    }
+
     /// What it does to the current directory where no operand names a path.
     pub fn here(self) -> Option<Role> {
         role_plus_one(byte(word(self.0 + NODE_HERE), 0))
@@ -201,7 +206,7 @@ impl Node {
         effects(self.0 + NODE_EFFECTS)
     }
 
-    /// What it does where there is no operand.
+    /// What it does instead where there is no operand.
     pub fn bare(self) -> Vec<EffectSpec> {
         effects(self.0 + NODE_BARE)
     }
@@ -227,8 +232,13 @@ impl Node {
     }
 }
 
-/// The entry of this name.
+/// The entry of this name; `python3.11` is a `python3`.
 pub fn command(name: &str) -> Option<Node> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let name = match name.strip_prefix("python3.") {
+        Some(minor) if is_number(minor) => "python3",
+        _ => name,
+    };
     named(List::new(COMMANDS, NAMED_WORDS), name).map(|(_, node)| node)
 }
 

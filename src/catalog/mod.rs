@@ -29,6 +29,8 @@ pub struct Reading {
     pub doubts: Vec<Misread>,
     /// A directory, relative to the cwd, in which it acts and against which its paths are read (`git -C`, `env -C`).
     pub directory: Option<Arg>,
+    /// The names of files, with blanks between, whose code it runs where one lies at or above the current directory.
+    pub obeys: &'static str,
     /// Paths whose directories hold configuration or plugins that it runs.
     pub beside: Vec<Arg>,
     /// What the command does, in a few words.
@@ -74,6 +76,8 @@ pub struct Feed {
     pub split: Split,
     /// One run takes only some of the words, and later runs begin with the others.
     pub in_parts: bool,
+    /// Each run of the command gets one word, or none.
+    pub one: bool,
 }
 
 /// Where data is split into words.
@@ -83,6 +87,8 @@ pub enum Split {
     Blanks,
     /// At each NUL.
     Nul,
+    /// Nowhere: each word is a path that the command itself finds, and without any it runs nothing.
+    Found,
     /// Elsewhere.
     Other,
 }

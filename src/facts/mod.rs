@@ -196,6 +196,15 @@ impl Facts {
             .any(|dir| dir.is_absolute() && dir.parent().is_some() && path.starts_with(dir))
     }
 
+    /// Whether a change of one of these paths may change what a directory of PATH holds: it lies in it, above it or behind it.
+    pub fn moves_path(&self, paths: [&Path; 2]) -> bool {
+        let meets = |dir: &Path| paths.iter().any(|path| path.starts_with(dir) || dir.starts_with(path));
+        self.path
+            .iter()
+            .filter(|dir| dir.is_absolute() && dir.parent().is_some())
+            .any(|dir| meets(dir) || meets(&self.real(dir)))
+    }
+
     /// Whether something has this name, a link that leads to nothing included.
     pub fn exists(&self, path: &Path) -> bool {
         matches!(self.memory.itself(path), Answer::Is { .. } | Answer::Link(_))
@@ -234,18 +243,32 @@ impl Facts {
         })
     }
 
-    /// Whether a configuration of git holds a URL with a password or a token before its host.
+    /// Whether a configuration of git holds an address with a password or a token before its host, or a key or a value that
+    /// is one. It is looked at as git reads it: without quotes and escapes, lines that go on put together.
     pub fn holds_password(&self, path: &Path) -> bool {
-        let with_user = |rest: &str| {
-            rest.split(['/', '"', '\''])
-                .next()
-                .is_some_and(|host| host.contains('@'))
+        const KEYS: &[&str] = &["header", "pass", "secret", "token"];
+        const VALUES: &[&str] = &["authorization", "bearer ", "passwd", "password="];
+        let with_user = |word: &str| {
+            let (scheme, rest) = word.split_once("://").unwrap_or(("", word));
+            let host = rest.split('/').next().unwrap_or_default();
+            host.rsplit_once('@')
+                .is_some_and(|(user, _)| user.contains(':') || scheme.starts_with("http"))
+        };
+        let holds = |line: &str| {
+            let section = line.trim_start().starts_with('[');
+            let setting = if section {
+                line.split_once(']').unwrap_or_default().1
+            } else {
+                line
+            };
+            let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+            KEYS.iter().any(|word| key.contains(word))
+                || VALUES.iter().any(|word| value.contains(word))
+                || line.split([' ', '\t', '=']).any(with_user)
         };
         self.text(path).is_some_and(|text| {
-            text.split("http://")
-                .skip(1)
-                .chain(text.split("https://").skip(1))
-                .any(with_user)
+            let text = text.replace("\\\n", "").replace(['"', '\\'], "").to_ascii_lowercase();
+            text.lines().any(holds)
         })
     }
 

@@ -79,11 +79,13 @@ impl ShellSnapshot {
         const OPTIONS: &[&str] = &[
             "shopt -s dotglob",
             "shopt -s failglob",
+            "shopt -s globstar",
             "shopt -s nocaseglob",
             "shopt -s nullglob",
             "set -o noglob",
             "setopt cshnullglob",
             "setopt globdots",
+            "setopt globstarshort",
             "setopt markdirs",
             "setopt nocaseglob",
             "setopt noglob",

@@ -7,7 +7,7 @@ use super::state::State;
 use super::value::{Arg, Value};
 
 /// At most this many texts are kept for one word.
-const MAX_ALTERNATIVES: usize = 64;
+const MAX_ALTERNATIVES: usize = 128;
 /// At most this many words are made of one word by braces.
 const MAX_BRACES: usize = 256;
 /// At most this many bytes are put together to one text.
@@ -18,11 +18,12 @@ pub trait Surroundings {
     /// The value of a variable that the script did not assign, where it is known.
     fn variable(&self, name: &str, state: &State) -> Option<String>;
     /// What a command substitution puts in its place, where it is known.
-    fn output(&self, script: &Script, state: &State) -> Option<String>;
+    fn output(&self, script: &Script, state: &State) -> Option<Value>;
     /// The home directory that `~` means.
     fn home(&self, state: &State) -> Option<String>;
-    /// The names that a pattern matches, sorted; the pattern itself where none does; `None` where that is not known.
-    fn matches(&self, pattern: &[PatternPart], state: &State) -> Option<Vec<String>>;
+    /// The words that a pattern becomes, sorted, each one of these names; the pattern itself where it matches none; `None`
+    /// where that is not known.
+    fn matches(&self, pattern: &[PatternPart], state: &State) -> Option<Vec<Vec<String>>>;
     /// Counts the bytes of what a word has become; `false` once a script has become more than is followed.
     fn keeps(&self, bytes: usize) -> bool;
 }
@@ -44,9 +45,14 @@ enum Piece {
         quoted: bool,
     },
     Glob(String),
-    Under(String),
+    Under {
+        directory: String,
+        names: Vec<String>,
+    },
     /// Digits.
     Number,
+    /// Hexadecimal digits, or nothing.
+    Hash,
     /// `prefix` and then what is not known.
     Unknown {
         prefix: String,
@@ -78,7 +84,7 @@ pub fn expand(word: &Word, state: &State, around: &dyn Surroundings) -> Vec<Arg>
 fn size(value: &Value) -> usize {
     let texts = match value {
         Value::Literal(text)
-        | Value::Under(text)
+        | Value::Under { directory: text, .. }
         | Value::Numbered { before: text, .. }
         | Value::Unknown { prefix: text, .. } => std::slice::from_ref(text),
         Value::OneOf(texts) => texts,
@@ -100,7 +106,7 @@ pub fn expand_single(word: &Word, state: &State, around: &dyn Surroundings) -> V
             },
             Piece::Text { texts, .. } => Piece::Text { texts, quoted: true },
             Piece::Unknown { prefix, .. } => Piece::Unknown { prefix, single: true },
-            Piece::Under(directory) => Piece::Under(directory),
+            Piece::Under { .. } | Piece::Hash => piece,
             // What a number in a name means is known only where the name is used.
             Piece::Number => Piece::Unknown {
                 prefix: String::new(),
@@ -108,7 +114,10 @@ pub fn expand_single(word: &Word, state: &State, around: &dyn Surroundings) -> V
             },
         })
         .collect();
-    let value = joined(&pieces).unwrap_or(Value::Literal(String::new()));
+    let value = match pieces.as_slice() {
+        [Piece::Hash] => Value::digits(true),
+        pieces => joined(pieces).unwrap_or(Value::Literal(String::new())),
+    };
     match around.keeps(size(&value)) {
         true => value,
         false => Value::UNKNOWN,
@@ -165,7 +174,7 @@ fn piece(part: &Part, state: &State, around: &dyn Surroundings, quoted: bool) ->
         }
         Part::Parameter(parameter) => vec![parameter_piece(parameter, state, around, quoted)],
         Part::CommandSubstitution(script) => match around.output(script, state) {
-            Some(text) => vec![value_piece(Value::Literal(text), quoted)],
+            Some(value) => vec![value_piece(value, quoted, state)],
             None => vec![Piece::Unknown {
                 prefix: String::new(),
                 single: quoted,
@@ -230,7 +239,7 @@ fn parameter_piece(parameter: &Parameter, state: &State, around: &dyn Surroundin
         None => around.variable(&parameter.name, state).map(Value::Literal),
     };
     match (&parameter.operation, value) {
-        (None, Some(value)) => value_piece(value, quoted),
+        (None, Some(value)) => value_piece(value, quoted, state),
         (Some(ParameterOperation::Default(..) | ParameterOperation::Length), _)
         | (Some(ParameterOperation::Strip(..) | ParameterOperation::Replace(..)), _)
         | (Some(ParameterOperation::Case(..) | ParameterOperation::Substring(..)), _)
@@ -241,11 +250,11 @@ fn parameter_piece(parameter: &Parameter, state: &State, around: &dyn Surroundin
 /// `$0`, `$1` and so on, where they are known; those that are not given are empty.
 fn positional(name: &str, state: &State) -> Option<Value> {
     let number: usize = name.parse().ok()?;
-    let words = state
+    let it = state
         .positional
         .as_ref()
-        .filter(|words| number > 0 || !words.is_empty())?;
-    Some(words.get(number).cloned().unwrap_or(Value::Literal(String::new())))
+        .filter(|it| it.counted && (number > 0 || !it.words.is_empty()))?;
+    Some(it.words.get(number).cloned().unwrap_or(Value::Literal(String::new())))
 }
 
 /// The words that `"$@"` becomes, where they are known.
@@ -256,10 +265,26 @@ fn all_positional(parts: &[Part], state: &State) -> Option<Vec<Value>> {
     };
     match inner {
         [Part::Parameter(it)] if it.name == "@" && it.index.is_none() && it.operation.is_none() => {
-            Some(state.positional.as_ref()?.iter().skip(1).cloned().collect())
+            Some(state.positional.as_ref()?.words.iter().skip(1).cloned().collect())
         }
         _ => None,
     }
+}
+
+/// Whether what a word has become stands for any number of words: a pattern that may go through directories, or the words
+/// that a function was called with.
+pub fn is_uncounted(word: &Word, values: &[Arg], state: &State) -> bool {
+    fn matches_names(part: &Part) -> bool {
+        match part {
+            Part::Glob(_) => true,
+            Part::Brace(alternatives) => alternatives.iter().flatten().any(matches_names),
+            _ => false,
+        }
+    }
+    let is_any_of = |arg: &Arg| arg.value.alternatives().is_none_or(|texts| texts.len() > 1);
+    let is_open = state.positional.as_ref().is_some_and(|it| !it.counted);
+    is_open && all_positional(&word.parts, state).is_some()
+        || word.parts.iter().any(matches_names) && values.iter().any(is_any_of)
 }
 
 /// Whether an expression that assigns nothing is worth digits alone.
@@ -286,21 +311,30 @@ fn is_list(parameter: &Parameter) -> bool {
     parameter.name == "@" || parameter.index.as_deref() == Some("@")
 }
 
-fn value_piece(value: Value, quoted: bool) -> Piece {
+fn value_piece(value: Value, quoted: bool, state: &State) -> Piece {
     let splits = |text: &String| text.is_empty() || text.contains([' ', '\t', '\n', '*', '?', '[', '\\', '~', '=']);
     match value {
-        Value::Literal(text) => value_piece(Value::OneOf(vec![text]), quoted),
+        Value::Literal(text) => value_piece(Value::OneOf(vec![text]), quoted, state),
         Value::OneOf(texts) if !quoted && texts.iter().any(splits) => Piece::Unknown {
             prefix: String::new(),
             single: false,
         },
         Value::OneOf(texts) => Piece::Text { texts, quoted: true },
-        Value::Under(directory) if quoted => Piece::Under(directory),
+        Value::Under { directory, names } if quoted => Piece::Under { directory, names },
+        // Digits may be what words are split at.
+        Value::Numbered { hash, .. }
+            if value.is_digits() && (quoted || state.get("IFS").is_none() && !state.opaque) =>
+        {
+            match hash {
+                true => Piece::Hash,
+                false => Piece::Number,
+            }
+        }
         Value::Numbered { before, .. } if quoted => Piece::Unknown {
             prefix: before,
             single: true,
         },
-        Value::Under(_) | Value::Numbered { .. } => Piece::Unknown {
+        Value::Under { .. } | Value::Numbered { .. } => Piece::Unknown {
             prefix: String::new(),
             single: false,
         },
@@ -322,7 +356,7 @@ fn fields(pieces: &[Piece], state: &State, around: &dyn Surroundings) -> Vec<Val
         match piece {
             Piece::Text { texts, .. } if texts.len() == 1 => pattern.push(PatternPart::Text(texts[0].clone())),
             Piece::Glob(text) => pattern.push(PatternPart::Glob(text.clone())),
-            Piece::Text { .. } | Piece::Under(_) | Piece::Number | Piece::Unknown { .. } => {
+            Piece::Text { .. } | Piece::Under { .. } | Piece::Number | Piece::Hash | Piece::Unknown { .. } => {
                 return vec![Value::Unknown {
                     prefix: literal_start(pieces),
                     single: false,
@@ -332,7 +366,7 @@ fn fields(pieces: &[Piece], state: &State, around: &dyn Surroundings) -> Vec<Val
     }
     match around.matches(&pattern, state) {
         // `OneOf` and not `Literal`: the names are the machine's, not the script's.
-        Some(names) => names.into_iter().map(|name| Value::OneOf(vec![name])).collect(),
+        Some(words) => words.into_iter().map(Value::OneOf).collect(),
         None => vec![Value::Unknown {
             prefix: literal_start(pieces),
             single: false,
@@ -342,10 +376,17 @@ fn fields(pieces: &[Piece], state: &State, around: &dyn Surroundings) -> Vec<Val
 
 /// One word, or none where nothing quoted is left of it.
 fn joined(pieces: &[Piece]) -> Option<Value> {
-    if let [Piece::Under(directory)] | [Piece::Text { .. }, Piece::Under(directory)] = pieces
+    if let [Piece::Under { directory, names }] | [Piece::Text { .. }, Piece::Under { directory, names }] = pieces
         && literal_start(pieces).is_empty()
     {
-        return Some(Value::Under(directory.clone()));
+        return Some(Value::Under {
+            directory: directory.clone(),
+            names: names.clone(),
+        });
+    }
+    // Without quotes nothing is no word.
+    if let [Piece::Hash] = pieces {
+        return Some(Value::UNKNOWN);
     }
     if let Some(numbered) = numbered(pieces) {
         return Some(numbered);
@@ -373,7 +414,7 @@ fn joined(pieces: &[Piece]) -> Option<Value> {
                     single: singles(pieces),
                 });
             }
-            Piece::Unknown { .. } | Piece::Under(_) | Piece::Number | Piece::Glob(_) => {
+            Piece::Unknown { .. } | Piece::Under { .. } | Piece::Number | Piece::Hash | Piece::Glob(_) => {
                 return Some(Value::Unknown {
                     prefix: literal_start(pieces),
                     single: singles(pieces),
@@ -392,7 +433,9 @@ fn joined(pieces: &[Piece]) -> Option<Value> {
 
 /// One number, and known texts around it.
 fn numbered(pieces: &[Piece]) -> Option<Value> {
-    let at = pieces.iter().position(|piece| matches!(piece, Piece::Number))?;
+    let at = pieces
+        .iter()
+        .position(|piece| matches!(piece, Piece::Number | Piece::Hash))?;
     let text = |pieces: &[Piece]| {
         let known = |piece: &Piece| match piece {
             Piece::Text { texts, .. } if texts.len() == 1 => Some(texts[0].clone()),
@@ -404,6 +447,7 @@ fn numbered(pieces: &[Piece]) -> Option<Value> {
     Some(Value::Numbered {
         before: text(&pieces[..at])?,
         after: text(&pieces[at + 1..])?,
+        hash: matches!(pieces[at], Piece::Hash),
     })
 }
 
@@ -429,7 +473,7 @@ fn literal_start(pieces: &[Piece]) -> String {
                 out.push_str(prefix);
                 break;
             }
-            Piece::Text { .. } | Piece::Glob(_) | Piece::Under(_) | Piece::Number => break,
+            Piece::Text { .. } | Piece::Glob(_) | Piece::Under { .. } | Piece::Number | Piece::Hash => break,
         }
     }
     out

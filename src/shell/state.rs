@@ -5,11 +5,20 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::Value;
+use super::ast::Stage;
 
 /// At most this many variables are remembered.
 const MAX_VARIABLES: usize = 256;
 /// From a number of so many digits a script cannot count so far that it overflows.
 const MAX_DIGITS: usize = 15;
+
+/// `$0`, `$1` and so on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Positional {
+    pub words: Rc<[Value]>,
+    /// Each word is exactly one. Otherwise they stand for any number of such words, and which is `$1` is not known.
+    pub counted: bool,
+}
 
 /// The state that one command hands to the next.
 #[derive(Clone, Debug, Default)]
@@ -27,9 +36,9 @@ pub struct State {
     /// Variables that hold digits alone, though it is not known which.
     numbers: HashSet<String>,
     /// `$0`, `$1` and so on, where they are known.
-    pub positional: Option<Rc<[Value]>>,
-    /// Functions that may be defined, and whether they certainly are.
-    functions: HashMap<String, bool>,
+    pub positional: Option<Positional>,
+    /// Functions that may be defined, and their bodies where they certainly are.
+    functions: HashMap<String, Option<Rc<Stage>>>,
     /// Variables that refuse every later assignment.
     frozen: HashSet<String>,
     /// The body of a function is read, where `local` works.
@@ -42,6 +51,8 @@ pub struct State {
     pub exported: HashSet<String>,
     /// An earlier command may have changed files.
     pub wrote: bool,
+    /// It may have changed what the project's own code is and does, and was not that code itself.
+    pub planted: bool,
     /// An earlier command may have made symbolic links, so that a path's meaning is not what it is now.
     pub relinked: bool,
 }
@@ -98,13 +109,23 @@ impl State {
     }
 
     /// Defines a function.
-    pub fn define(&mut self, name: &str) {
-        self.functions.insert(name.to_owned(), true);
+    pub fn define(&mut self, name: &str, body: Rc<Stage>) {
+        self.functions.insert(name.to_owned(), Some(body));
     }
 
     /// Whether a name is a function: certainly, perhaps (`Some(false)`), or not as far as is known.
     pub fn function(&self, name: &str) -> Option<bool> {
-        self.functions.get(name).copied()
+        self.functions.get(name).map(Option::is_some)
+    }
+
+    /// The body of a function that is certainly defined.
+    pub fn body(&self, name: &str) -> Option<Rc<Stage>> {
+        self.functions.get(name).cloned().flatten()
+    }
+
+    /// The bodies of all functions that may be defined; `None`: which it is is not known.
+    pub fn bodies(&self) -> impl Iterator<Item = Option<&Stage>> {
+        self.functions.values().map(Option::as_deref)
     }
 
     /// Whether a name may be a function.
@@ -130,8 +151,25 @@ impl State {
 
     /// Takes over what outlives a process of its own: what it did to files.
     pub fn after_child(&mut self, child: &State) {
-        self.wrote |= child.wrote;
-        self.relinked |= child.relinked;
+        self.add(child.files());
+    }
+
+    /// What may have been done to files: `wrote`, `planted`, `relinked`.
+    pub fn files(&self) -> [bool; 3] {
+        [self.wrote, self.planted, self.relinked]
+    }
+
+    /// This was done to files too.
+    pub fn add(&mut self, [wrote, planted, relinked]: [bool; 3]) {
+        self.wrote |= wrote;
+        self.planted |= planted;
+        self.relinked |= relinked;
+    }
+
+    /// Anything may have been done to files.
+    pub fn plant(&mut self) {
+        self.wrote = true;
+        self.planted = true;
     }
 
     /// Forgets what is known of a variable.
@@ -148,9 +186,14 @@ impl State {
     /// Forgets everything that unknown code may have changed.
     pub fn forget_all(&mut self) {
         self.forget_directory();
+        self.forget_variables();
+        self.positional = None;
+    }
+
+    /// Forgets what is known of every variable.
+    pub fn forget_variables(&mut self) {
         self.opaque = true;
         self.numbers.clear();
-        self.positional = None;
         for value in self.variables.values_mut() {
             *value = Value::UNKNOWN;
         }
@@ -188,11 +231,12 @@ impl State {
         self.numbers = counted.cloned().collect();
         self.exported.extend(other.exported);
         self.frozen.extend(other.frozen);
-        for (name, certain) in &mut self.functions {
-            *certain &= other.functions.get(name) == Some(&true);
+        for (name, body) in &mut self.functions {
+            let others = other.functions.get(name).and_then(Option::as_ref);
+            body.take_if(|body| !others.is_some_and(|other| Rc::ptr_eq(body, other)));
         }
         for name in other.functions.into_keys() {
-            self.functions.entry(name).or_insert(false);
+            self.functions.entry(name).or_insert(None);
         }
         for (name, value) in &mut self.variables {
             if other.variables.get(name) != Some(value) {

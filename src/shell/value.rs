@@ -10,9 +10,18 @@ pub enum Value {
     /// Exactly one word, one of these. Never empty.
     OneOf(Vec<String>),
     /// Exactly one word: the path of something at or below this directory, reached without `..`.
-    Under(String),
+    Under {
+        directory: String,
+        /// Its last name fits one of these patterns, cases apart; empty: whatever it is.
+        names: Vec<String>,
+    },
     /// Exactly one word: these two texts, and between them a number of digits alone.
-    Numbered { before: String, after: String },
+    Numbered {
+        before: String,
+        after: String,
+        /// The digits are hexadecimal, and there may be none.
+        hash: bool,
+    },
     /// Not known.
     Unknown {
         /// What it starts with in any case; may be empty.
@@ -28,11 +37,25 @@ impl Value {
         single: false,
     };
 
+    /// Digits alone, or a hash or nothing.
+    pub fn digits(hash: bool) -> Value {
+        Value::Numbered {
+            before: String::new(),
+            after: String::new(),
+            hash,
+        }
+    }
+
+    /// Whether it is nothing but digits, though it is not known which.
+    pub fn is_digits(&self) -> bool {
+        matches!(self, Value::Numbered { before, after, .. } if before.is_empty() && after.is_empty())
+    }
+
     /// The text, where it is exactly known.
     pub fn literal(&self) -> Option<&str> {
         match self {
             Value::Literal(text) => Some(text),
-            Value::OneOf(_) | Value::Under(_) | Value::Numbered { .. } | Value::Unknown { .. } => None,
+            Value::OneOf(_) | Value::Under { .. } | Value::Numbered { .. } | Value::Unknown { .. } => None,
         }
     }
 
@@ -41,7 +64,7 @@ impl Value {
         match self {
             Value::Literal(text) => Some(std::slice::from_ref(text)),
             Value::OneOf(texts) => Some(texts),
-            Value::Under(_) | Value::Numbered { .. } | Value::Unknown { .. } => None,
+            Value::Under { .. } | Value::Numbered { .. } | Value::Unknown { .. } => None,
         }
     }
 
@@ -50,8 +73,10 @@ impl Value {
         match self {
             Value::Literal(text) => text.starts_with('-'),
             Value::OneOf(texts) => texts.iter().any(|t| t.starts_with('-')),
-            Value::Under(directory) => directory.starts_with('-'),
-            Value::Numbered { before, .. } => before.starts_with('-'),
+            Value::Under { directory, .. } => directory.starts_with('-'),
+            Value::Numbered { before, after, hash } => {
+                before.starts_with('-') || *hash && before.is_empty() && after.starts_with('-')
+            }
             Value::Unknown { prefix, single } => !single || prefix.is_empty() || prefix.starts_with('-'),
         }
     }
@@ -62,13 +87,14 @@ impl Value {
         match self {
             Value::Literal(text) => Value::Literal(cut(text)),
             Value::OneOf(texts) => Value::OneOf(texts.iter().map(cut).collect()),
-            Value::Under(directory) => Value::Unknown {
+            Value::Under { directory, .. } => Value::Unknown {
                 prefix: cut(directory),
                 single: true,
             },
-            Value::Numbered { before, after } if count <= before.len() => Value::Numbered {
+            Value::Numbered { before, after, hash } if count <= before.len() => Value::Numbered {
                 before: cut(before),
                 after: after.clone(),
+                hash: *hash,
             },
             Value::Numbered { .. } => Value::Unknown {
                 prefix: String::new(),

@@ -578,3 +578,199 @@ fn of_several_inputs_zsh_reads_all() {
         ],
     );
 }
+
+#[test]
+fn of_any_number_of_words_it_is_not_known_which_is_the_fifth() {
+    let machine = Machine::new();
+    machine.write("deep/er/server.key", "secret\n");
+    never_let_through(
+        &machine,
+        &[
+            "f() { eval \"$5 $6 $7\"; }; f $(echo a b c d rm -rf ~)",
+            "bash -c 'eval \"$6 $7 $8\"' _ $(echo a b c d e rm -rf ~)",
+            "f() { git log \"$5\"; }; f $(echo a b c d --output=notes.txt)",
+            "f() { git log $5; }; f $(echo a b c d --output=notes.txt)",
+            "f() { python3 -c \"$5\"; }; f $(echo a b c d print)",
+            "find . -type f -exec sh -c 'cat \"$3\"' _ {} +",
+            "find . -type f -exec sh -c ': > \"./$3\"' _ {} +",
+            "find . -type f | xargs sh -c 'cat \"$3\"' _",
+            "ls -a | xargs sh -c 'cat \"$3\"' _",
+            "ls -a | xargs env sh -c 'cat \"$3\"' _",
+            "ls -a | xargs sh -c 'cat \"$0\"'",
+            "find src -name '*.rs' | xargs -n2 sh -c 'cat \"$0\"'",
+            "find src -name '*.rs' | xargs -n1 -L2 sh -c 'cat \"$0\"'",
+            "find . -type f | xargs -n1 sh -c 'cat \"$0\"'",
+            "find . -type f | xargs -n1 sh -c 'cat \"$1\"' _",
+            "f() { cat \"$9\"; }; f ./**/*",
+            "f() { cat \"$9\"; }; f ./**/{*,x}",
+            "sh -c 'cat \"$9\"' _ ./**/*",
+            // The words are handed on.
+            "f() { g \"$@\"; }; g() { cat \"$5\"; }; f $(echo a b c d .env)",
+            "f() { sh -c 'cat \"$5\"' _ \"$@\"; }; f $(echo a b c d .env)",
+            "f() { eval 'cat \"$5\"'; }; f $(echo a b c d .env)",
+            "f() { shift 4; cat \"$1\"; }; f $(echo a b c d .env)",
+            "f() { cat \"${5}\"; }; f README.md $(echo a b c .env)",
+            "f() { for w; do cat \"$w\"; done; }; f $(echo README.md .env)",
+            "sh -c 'cat \"$2\"' _ $unknown .env",
+        ],
+    );
+    let_through(
+        &machine,
+        &[
+            "f() { wc -l \"$1\"; }; f README.md",
+            "f() { echo \"$5\"; }; f $(echo a b c d e)",
+            "f() { cat \"$1\" \"$3\"; }; f README.md x list.txt",
+            "f() { cat \"$1\"; }; f README.m*",
+            "f() { cat \"$@\"; }; f $(echo README.md list.txt)",
+            "f() { for w; do cat \"$w\"; done; }; f $(echo README.md list.txt)",
+            "f() { g \"$@\"; }; g() { cat \"$@\"; }; f $(echo README.md list.txt)",
+            "for f in README.md list.txt; do sh -c 'cat \"$1\"' _ \"$f\"; done",
+            "find src -name '*.rs' -exec sh -c 'wc -l \"$1\"' _ {} \\;",
+            "find src -name '*.rs' -exec sh -c 'for f; do wc -l \"$f\"; done' _ {} +",
+            "find src -name '*.rs' -exec sh -c 'wc -l \"$@\"' _ {} +",
+            "find src -name '*.rs' -print0 | xargs -0 -n 1 sh -c 'wc -l \"$1\"' _",
+        ],
+    );
+}
+
+#[test]
+fn a_builtin_that_is_given_a_name_as_one_of_several_may_assign_each() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "X=README.md; read $(echo X) <<< ~/.ssh/id_rsa; cat $X",
+            "X=README.md; read -r Y $(echo X) <<< \"a $HOME/.ssh/id_rsa\"; cat $X",
+            "X=README.md; command read $(echo X) <<< ~/.ssh/id_rsa; cat $X",
+            "X=README.md; builtin read $(echo X) <<< ~/.ssh/id_rsa; cat $X",
+            "X=README.md; IFS= read $(echo X) <<< ~/.ssh/id_rsa; cat $X",
+            "X=README.md; echo ~/.ssh/id_rsa | read $(echo X); cat $X",
+            "X=README.md; for v in X Y; do read $v <<< ~/.ssh/id_rsa; done; cat $X",
+            "X=README.md; for v in X Y; do read \"$v\" <<< ~/.ssh/id_rsa; cat $X; done",
+            "X=README.md; for v in X Y; do printf -v \"$v\" %s ~/.ssh/id_rsa; cat $X; done",
+            "X=README.md; printf -v $(echo X) %s ~/.ssh/id_rsa; cat $X",
+            "X=README.md; read $unknown <<< ~/.ssh/id_rsa; cat $X",
+            "X=README.md; read \"$unknown\" <<< ~/.ssh/id_rsa; cat $X",
+            "X=README.md; mapfile $(echo X) <<< ~/.ssh/id_rsa; cat $X",
+            "X=README.md; getopts a: $(echo X) -a; cat $X",
+            "X=~/.ssh/id_rsa; unset $(echo X); cat $X",
+            "X=README.md; let $(echo X=5); cat $X",
+            "X=README.md; export $(echo X=/etc/shadow); cat $X",
+            "X=README.md; declare $(echo X=/etc/shadow); cat $X",
+            "X=README.md; typeset $(echo X=/etc/shadow); cat $X",
+            "X=README.md; readonly $(echo X=/etc/shadow); cat $X",
+            "X=README.md; integer $(echo X=5); cat $X",
+            "f() { local $(echo X=/etc/shadow); cat $X; }; X=README.md; f",
+            // What a later turn of a loop finds.
+            "X=README.md; for v in X Y; do cat $X; read $v <<< ~/.ssh/id_rsa; done",
+            "X=README.md; for v in X Y; do cat $X; read \"$v\" <<< ~/.ssh/id_rsa; done",
+            "X1=README.md; for v in 1 2; do cat $X1; read X$v <<< ~/.ssh/id_rsa; done",
+            "X=README.md; for v in 1 2; do cat $X; read {X,Y} <<< ~/.ssh/id_rsa; done",
+            "X=README.md; for v in 1 2; do cat $X; export \"X=$HOME/.ssh/id_rsa\"; done",
+            "X=README.md; for v in 1 2; do cat $X; printf \"-v\" X ~/.ssh/id_rsa; done",
+            "X=README.md; o=-v; for v in 1 2; do cat $X; printf $o X ~/.ssh/id_rsa; done",
+            "X=README.md; for v in X Y; do cat $X; printf -v $v %s ~/.ssh/id_rsa; done",
+            "X=README.md; for v in 1 2; do cat $X; command read X <<< ~/.ssh/id_rsa; done",
+            "X=README.md; for v in 1 2; do cat $X; time read X <<< ~/.ssh/id_rsa; done",
+            "X=README.md; for v in 1 2; do cat $X; time -p read X <<< ~/.ssh/id_rsa; done",
+            "REPLY=README.md; for v in 1 2; do cat $REPLY; read <<< ~/.ssh/id_rsa; done",
+            "f() { for i in 1 2; do cat $X; printf \"$@\"; done; }; X=README.md; f -v X ~/.ssh/id_rsa",
+            // zsh assigns what an expression matched.
+            "MATCH=README.md; [[ /etc/shadow =~ /etc/shadow ]]; cat $MATCH",
+            "MATCH=README.md; if ! [[ a == b || /etc/shadow =~ .* ]]; then ls; fi; cat $MATCH",
+            "MATCH=README.md; for i in 1 2; do cat $MATCH; [[ /etc/shadow =~ .* ]]; done",
+        ],
+    );
+    for command in [
+        "X=none; read -r $(echo X) <<< ~; rm -rf $X",
+        "X=none; for v in X Y; do read $v <<< ~; done; rm -rf $X",
+        "for v in X Y; do X=none; printf -v \"$v\" %s ~; rm -rf \"$X\"; done",
+        "X=none; for v in X Y; do rm -rf $X; read $v <<< ~; done",
+    ] {
+        let found = assess(&machine, &machine.project(), command);
+        assert!(!found.proven(), "{command}: {}", found.tier);
+    }
+    let_through(
+        &machine,
+        &[
+            "X=README.md; read -r Y <<< a; cat $X",
+            "X=README.md; read -r $(echo Y) <<< a; cat $X",
+            "X=README.md; for v in Y Z; do read -r $v <<< a; done; echo $v; cat src/main.rs",
+            "X=README.md; for v in 1 2; do printf '%s\\n' \"$v\"; cat $X; done",
+            "X=README.md; for v in 1 2; do printf \"$v\\n\"; cat $X; done",
+            "X=README.md; for v in 1 2; do printf \"a $v %s\\n\" \"$v\"; cat $X; done",
+            "while read -r f; do echo \"$f\"; done < README.md",
+            "while IFS= read -r line; do printf '%s\\n' \"$line\"; done < list.txt; cat README.md",
+            "f() { local x=\"$1\"; for i in 1 2; do local y=a; cat README.md; done; }; f a",
+        ],
+    );
+}
+
+#[test]
+fn what_a_variable_names_may_end_the_turn_of_a_loop() {
+    let machine = Machine::new();
+    machine.write("src/deep/a.rs", "");
+    let deep = machine.project().join("src/deep");
+    let deep = deep.to_str().expect("a path");
+    for command in [
+        "cd src; for c in break ls; do $c; cd DEEP; done; rm -rf ../../other",
+        "cd src; for c in continue ls; do $c; cd DEEP; done; rm -rf ../../other",
+        "cd src; for c in exit ls; do ($c); cd DEEP; done; $c; rm -rf ../../other",
+        "cd src; for c in break ls; do \"$c\"; cd DEEP; done; rm -rf ../../other",
+        "cd src; for c in break ls; do command $c; cd DEEP; done; rm -rf ../../other",
+        "cd src; for c in 1 2; do command break; cd DEEP; done; rm -rf ../../other",
+        "cd src; for c in 1 2; do builtin break; cd DEEP; done; rm -rf ../../other",
+        "cd src; for c in 1 2; do eval break; cd DEEP; done; rm -rf ../../other",
+        "cd src; for c in 1 2; do time break; cd DEEP; done; rm -rf ../../other",
+        "cd src; for c in time ls; do $c break; cd DEEP; done; rm -rf ../../other",
+        "cd src; b=break; for c in 1 2; do $b; cd DEEP; done; rm -rf ../../other",
+        "f() { for c in return ls; do $c; cd DEEP; done; }; cd src; f; rm -rf ../../other",
+        // A function that ends before its end.
+        "f() { cd deep; $1; cd ..; }; cd src; f return; rm -rf ../../other",
+        "f() { cd deep; \"$@\"; cd ..; }; cd src; f return; rm -rf ../../other",
+        "f() { cd deep; \"$@\"; cd ..; }; cd src; f $(echo return); rm -rf ../../other",
+        "f() { cd deep; shift; \"$1\"; cd ..; }; cd src; f ls return; rm -rf ../../other",
+        "f() { cd deep; $c; cd ..; }; cd src; c=return; f; rm -rf ../../other",
+        "f() { cd deep; eval return; cd ..; }; cd src; f; rm -rf ../../other",
+        "f() { cd deep; command return; cd ..; }; cd src; f; rm -rf ../../other",
+        // zsh breaks the loop that a function is called in.
+        "f() { break; }; cd src; for c in 1 2; do f; cd DEEP; done; rm -rf ../../other",
+        "g() { break; }; f() { cd deep; g; cd ..; }; cd src; for c in 1 2; do f; done; rm -rf ../../other",
+    ] {
+        let command = command.replace("DEEP", deep);
+        let found = assess(&machine, &machine.project(), &command);
+        assert!(!found.proven(), "{command}: {}", found.tier);
+    }
+    let_through(
+        &machine,
+        &[
+            "for c in node npm; do $c --version; done",
+            "for c in node npm; do command -v $c; done; cat README.md",
+            "for c in 1 2; do cd src; cat main.rs; cd ..; done; cat README.md",
+            "has() { command -v \"$1\" >/dev/null; }; has node && cat README.md",
+            "for f in README.md list.txt; do command cat \"$f\"; done; cat README.md",
+            "f() { cd src; cat main.rs; cd ..; }; f; cat README.md",
+            "run() { echo \"+ $*\"; \"$@\"; }; run ls src; cat README.md",
+        ],
+    );
+}
+
+#[test]
+fn a_text_that_bash_may_run_as_a_list_is_not_let_through() {
+    let machine = Machine::new();
+    never_let_through(
+        &machine,
+        &[
+            "x=(a); declare x='($(rm notes.txt))'",
+            "x=(a); typeset x='($(rm notes.txt))'",
+            "mapfile x < README.md; declare x='($(rm notes.txt))'",
+            "x=(a); y='($(rm notes.txt))'; declare x=\"$y\"",
+            "x=(a); declare \"x=($(printf a))\"",
+            "x=(a); builtin declare x='([$(rm notes.txt)]=1)'",
+        ],
+    );
+    let_through(
+        &machine,
+        &["declare x=a; echo $x", "f() { local x=\"$1\"; echo \"$x\"; }; f a"],
+    );
+}

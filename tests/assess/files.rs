@@ -107,7 +107,8 @@ fn removing_the_project_or_what_holds_it_is_critical() {
             "rm -rf /*",
             "rm -rf src/../../project",
             "find . -delete",
-            "find . -name '*.rs' -exec rm {} \\;",
+            "find . -exec rm -r {} \\;",
+            "find . -name \"$x\" -exec rm {} \\;",
             "rm -rf .git",
             "mv . ../elsewhere",
         ],
@@ -168,6 +169,8 @@ fn reading_a_secret_is_high_and_writing_one_is_critical() {
             "wc .env",
             "[ -f ~/.ssh/id_rsa ]",
             "ls ~/.ssh",
+            "cp README.md .env.test",
+            "echo A=b > .env.local",
             "for f in .env; do cat $f; done",
             "diff .env README.md",
             "cat .ENV",
@@ -176,13 +179,84 @@ fn reading_a_secret_is_high_and_writing_one_is_critical() {
     all(
         &machine,
         "critical",
-        &["echo x > .env", "rm .env", "rm -rf ~/.ssh", "chmod 644 ~/.ssh/id_rsa"],
+        &[
+            "echo x > .env",
+            "cp README.md .env",
+            "cp README.md ~/.env.new",
+            "cp README.md missing/.env.new",
+            "cp ~/.ssh/id_rsa src",
+            "cp README.md .envrc",
+            "echo x > .ssh/authorized_keys",
+            "echo x > ~/.ssh/authorized_keys",
+            "echo x > .claude/.env",
+            "rm .env",
+            "rm -rf ~/.ssh",
+            "chmod 644 ~/.ssh/id_rsa",
+        ],
+    );
+}
+
+#[test]
+fn that_a_secret_of_the_project_is_there_is_no_secret() {
+    let machine = Machine::new();
+    all(
+        &machine,
+        "safe",
+        &[
+            "[ -f .env ] && echo there",
+            "test -s .env",
+            "[[ -e .env ]]",
+            "ls -la .env*",
+            "ls -d .*",
+            "stat .env",
+            "git check-ignore .env",
+            "git ls-files .env",
+        ],
+    );
+    machine.link("link.txt", machine.home().join(".ssh/id_rsa"));
+    machine.link(".env.local", machine.home().join("letter.txt"));
+    all(
+        &machine,
+        "high",
+        &[
+            "wc -c .env",
+            "md5sum .env",
+            "grep -c x .env",
+            "git diff .env",
+            "git log -p -- .env",
+            "ls -la ~/.ssh",
+            "[ -f ~/.aws/credentials ]",
+            "stat ../.env",
+            "ls -lL link.txt",
+            "stat .env.local",
+            "find . -name .env -exec cat {} +",
+        ],
     );
 }
 
 #[test]
 fn a_walk_over_a_directory_reads_the_secrets_that_lie_in_it() {
     let machine = Machine::new();
+    all(
+        &machine,
+        "safe",
+        &[
+            "grep -rn x --include=*.rs .",
+            "grep -rn x --include=*.{rs,toml} .",
+            "grep -rn x --include=*.nothing .",
+        ],
+    );
+    all(
+        &machine,
+        "high",
+        &[
+            "grep -rn x --include=.e* .",
+            "grep -rn x --include=*.{rs,env} .",
+            "grep -rn x --include=.env? .",
+            "rg -uu x -g !*.rs",
+        ],
+    );
+    all(&machine, "unproven", &["touch a.rs; grep -rn x --include=*.rs ."]);
     all(&machine, "high", &["grep -r x .", "grep -rn x", "rg -uu x", "cat .*"]);
     all(
         &machine,
@@ -229,6 +303,64 @@ fn a_link_is_judged_by_what_it_names_and_by_its_own_name() {
         ],
     );
     all(&machine, "high", &["cat nowhere", "cat up/.ssh/id_rsa"]);
+}
+
+#[test]
+fn a_link_between_ordinary_files_of_the_project_leads_nowhere_else() {
+    let machine = Machine::new();
+    machine.link("home", machine.home());
+    machine.write("docs/deep/x", "");
+    all(
+        &machine,
+        "low",
+        &[
+            "ln -s README.md R.md",
+            "ln -s src sources",
+            "ln README.md R.md",
+            "ln -sf list.txt data.csv",
+            "ln -s main.rs src/first.rs",
+        ],
+    );
+    all(
+        &machine,
+        "high",
+        &[
+            "ln -s /etc/passwd p",
+            "ln -s ../letter.txt p",
+            "ln -s ../../letter.txt docs/p",
+            "ln -s deep/../../../letter.txt docs/p",
+            "ln -s home/letter.txt p",
+            "ln -s src home",
+            "ln -s .env e",
+            "ln .env e",
+            "ln -s ~/.ssh s",
+            "ln -s .git g",
+            "ln -s .git/hooks h",
+            "ln -s AGENTS.md a",
+            "ln -s README.md notes.txt",
+            "ln -s README.md AGENTS.md",
+            "cd docs && ln -s ../../letter.txt p",
+        ],
+    );
+    all(
+        &machine,
+        "critical",
+        &[
+            "ln -s README.md .git/hooks/pre-commit",
+            "ln -sf README.md ~/.bashrc",
+            "ln -s src .claude",
+        ],
+    );
+    all(
+        &machine,
+        "unproven",
+        &[
+            "ln -s $x R.md",
+            "ln -s README.md \"$x\"",
+            "ln -s src s; cat s/x",
+            "ln -s -- \"$(cat list.txt)\" p",
+        ],
+    );
 }
 
 #[test]
@@ -381,7 +513,62 @@ fn patterns_become_the_names_they_match() {
     all(&machine, "high", &["rm *", "rm n*.txt"]);
     machine.write("-rf", "x\n");
     assert!(!judged(&machine, "rm *").proven() || judged(&machine, "rm *").tier >= Tier::High);
-    all(&machine, "unproven", &["touch a.txt; cat *.txt", "cat **/*.rs"]);
+    all(&machine, "unproven", &["touch a.txt; cat *.txt", "cat ***/*.rs"]);
+}
+
+#[test]
+fn a_pattern_goes_past_the_files_that_lie_beside_its_directories() {
+    let machine = Machine::new();
+    machine.write("src/deep/a.ts", "");
+    machine.write("src/deep/er/b.ts", "");
+    machine.write("src/deep/er/.env", "TOKEN=x");
+    does(&machine, "cat */*/*.ts", "read src/deep/a.ts");
+    all(
+        &machine,
+        "safe",
+        &[
+            "ls src/*/*.ts",
+            "cat src/*/*/*.ts",
+            "ls */*/*",
+            "grep -n export src/**/*.ts",
+            "for f in src/**/*.ts; do head -1 $f; done",
+        ],
+    );
+    all(
+        &machine,
+        "high",
+        &["cat src/*/*/.e*", "cat src/**/.e*", "cat */**/.env"],
+    );
+    machine.link("src/deep/out", machine.home().join(".ssh"));
+    all(&machine, "high", &["cat src/*/*/*", "cat src/deep/**/*"]);
+    machine.link("src/gone", "nowhere");
+    all(&machine, "unproven", &["ls src/*/*.ts"]);
+}
+
+#[test]
+fn two_stars_are_judged_by_what_either_shell_makes_of_them() {
+    let machine = Machine::new();
+    machine.write("kit/a.txt", "");
+    machine.write("kit/deep/b.txt", "mine\n");
+    machine.git(&["add", "kit/a.txt"]);
+    machine.git(&["commit", "-q", "-m", "kit"]);
+    // bash copies onto the only file that it finds deeper, zsh onto the last of two.
+    does(&machine, "cp README.md kit/**/*.txt", "write kit/a.txt");
+    does(&machine, "cp README.md kit/**/*.txt", "write kit/deep/b.txt");
+    all(&machine, "high", &["cp README.md kit/**/*.txt", "rm kit/**/*.txt"]);
+    machine.write("kit/deep/-rf", "");
+    all(&machine, "unproven", &["rm -- README.md; rm **/-rf"]);
+    machine.write("-n", "");
+    machine.write("d/e/-n", "");
+    all(&machine, "unproven", &["sed **/-n"]);
+}
+
+#[test]
+fn a_directory_that_a_pattern_names_is_written_into() {
+    let machine = Machine::new();
+    machine.write("kit/list.txt", "mine\n");
+    does(&machine, "cp list.txt ki*", "write kit/list.txt");
+    all(&machine, "high", &["cp list.txt ki*", "mv list.txt k[i]t"]);
 }
 
 #[test]

@@ -344,3 +344,155 @@ mod positional {
         );
     }
 }
+
+mod turns {
+    use super::*;
+
+    #[test]
+    fn a_loop_over_names_of_the_machine_enters_each() {
+        let machine = Machine::new();
+        machine.write("crates/one/Cargo.toml", "[package]\n");
+        machine.write("crates/two/Cargo.toml", "[package]\n");
+        let looks = [
+            "for d in crates/*; do (cd $d && cat Cargo.toml); done",
+            "for d in crates/*/; do (cd \"$d\" && cat Cargo.toml && git log -1 --oneline .); done",
+            "for d in $(ls crates); do (cd crates/$d && cat Cargo.toml); done",
+            "for d in crates/*; do cd \"$d\"; cat Cargo.toml; cd -; done",
+            "for d in crates/*; do cd $d; cat Cargo.toml; cd ../..; done; cat README.md",
+        ];
+        all(&machine, "safe", &looks);
+        for command in looks {
+            does(&machine, command, "read crates/two/Cargo.toml");
+        }
+        machine.link("crates/three", "../../.ssh");
+        kept(
+            &machine,
+            &[
+                "for d in crates/*; do (cd $d && cat id_rsa); done",
+                "for d in crates/*/; do cd $d; cat id_rsa; cd -; done",
+            ],
+        );
+    }
+
+    #[test]
+    fn where_the_order_of_the_turns_matters_nothing_is_known() {
+        let machine = Machine::new();
+        machine.write("a/b/letter.txt", "x\n");
+        machine.write("b/letter.txt", "x\n");
+        kept(
+            &machine,
+            &[
+                "for d in */; do cd $d; done; cat ../letter.txt",
+                "for d in *; do cd ..; cat letter.txt; done",
+                "for d in */; do cd $d && cat x && cd ..; done",
+                "for d in *; do cat x/main.rs; (cd $d; ln -s ../../.ssh x); done",
+                "for d in */; do [ -f x ] && break; cd $d; cat id_rsa; cd ..; done",
+                "for d in *; do (cd $d && eval \"$x\"); done",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_variable_of_the_loop_may_name_what_runs() {
+        let machine = Machine::new();
+        all(
+            &machine,
+            "safe",
+            &[
+                "for c in node docker git; do $c --version; done",
+                "for c in ls wc; do \"$c\" README.md; done",
+            ],
+        );
+        kept(
+            &machine,
+            &[
+                "for c in git rm; do $c --version; $c notes.txt; done",
+                "for c in ls sh; do $c ./x; done",
+                "for c in 'rm notes.txt' ls; do $c; done",
+                "for c in eval . source exec; do $c README.md; done",
+                "for c in ls; do c=./x; $c; done",
+                "for c in ls; do $d README.md; done",
+                "for c in ls; do read c; $c; done",
+                "for c in ls \"$x\"; do $c; done",
+                "ls() { cat ~/.ssh/id_rsa; }; for c in ls; do $c; done",
+                "for c in src/*; do $c; done",
+                "for c in $(cat list.txt); do $c; done",
+            ],
+        );
+    }
+}
+
+mod functions {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_call_are_the_parameters_of_a_function() {
+        let machine = Machine::new();
+        let reads = [
+            "f() { wc -l \"$1\"; }; f src/main.rs",
+            "f() { cat \"$@\"; }; f README.md src/main.rs",
+            "show() { echo \"== $1\"; head -3 \"$1\"; }; show README.md; show src/main.rs",
+            "show() { head -3 \"$1\"; }; for f in README.md src/main.rs; do show \"$f\"; done",
+            "show() { head -3 \"$1\"; }; for f in src/*.rs; do show \"$f\"; done",
+            "show() { local name=$1; head -3 \"$name\"; }; show src/main.rs",
+            "f() { g \"$1\"; }; g() { cat \"$1\"; }; f src/main.rs",
+            "f() { cd \"$1\" && cat main.rs; }; f src",
+            "f() { if [ -f \"$1\" ]; then cat \"$1\"; fi; }; f src/main.rs && f README.md",
+        ];
+        all(&machine, "safe", &reads);
+        for command in reads {
+            does(&machine, command, "read src/main.rs");
+        }
+    }
+
+    #[test]
+    fn a_danger_in_any_call_is_seen() {
+        let machine = Machine::new();
+        all(
+            &machine,
+            "critical",
+            &[
+                "f() { rm -rf \"$1\"; }; f x; f ~",
+                "f() { g \"$1\"; }; g() { rm -rf \"$1\"; }; f ~",
+            ],
+        );
+        for command in [
+            "f() { cat \"$1\"; }; f README.md; f ~/.ssh/id_rsa",
+            "f() { cat \"$1\"; }; f README.md; f ~/.ssh/id_rsa | head",
+            "f() { cat \"$1\"; }; f README.md; x=$(f ~/.ssh/id_rsa)",
+            "f() { cat \"$1\"; }; f README.md; trap 'f ~/.ssh/id_rsa' EXIT",
+            "f() { cat \"$1\"; }; f README.md; eval 'f ~/.ssh/id_rsa'",
+            "f() { cat \"$2\"; }; f README.md ~/.ssh/id_rsa",
+            "f() { cat \"$1\"; cat ~/.ssh/id_rsa; }; f README.md",
+            "f() { cat \"$1\"; }; f README.md; f() { rm \"$1\"; }; f notes.txt",
+            "f() { rm -rf \"$1\"; }; f none; [ -d x ] && f() { :; }; f src",
+        ] {
+            assert!(judged(&machine, command).tier >= Tier::High, "{command}");
+        }
+    }
+
+    #[test]
+    fn where_a_call_or_its_words_are_not_known_nothing_is() {
+        let machine = Machine::new();
+        kept(
+            &machine,
+            &[
+                "f() { cat \"$1\"; }; f $WHERE",
+                "f() { cat \"$1\"; }",
+                "f() { shift; cat \"$1\"; }; f README.md letter.txt",
+                "f() { set -- ~/letter.txt; cat \"$1\"; }; f README.md",
+                "f() { cat \"$1\"; }; f README.md; echo .env | xargs f",
+                "f() { cat \"$1\"; }; [ -d x ] && f() { :; }; f README.md",
+                "[ -d x ] && f() { cat \"$1\"; }; f README.md",
+                "f() { cat \"$1\"; }; export -f f; bash -c 'f ../letter.txt'",
+                "f() { X=$1; }; f README.md; [ -d x ] && f ../letter.txt; cat $X",
+                "f() { [ -d x ] && return; cd ..; }; f; cat letter.txt",
+                "f() { cd ..; }; f; cat letter.txt",
+                "f() { f; f; }; f",
+                "f() { cat $1; }; f 'README.md ../letter.txt'",
+                "f() { rg TODO $1; }; f --pre=./x",
+                "f() { cat \"$1\"; }; unset -f f; f README.md",
+            ],
+        );
+    }
+}

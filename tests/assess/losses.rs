@@ -169,7 +169,7 @@ fn what_is_chosen_among_files_is_at_most_all_of_them() {
     let machine = Machine::new();
     for command in [
         "find src -name '*.rs' -delete",
-        "find src -name '*.rs' -exec rm {} +",
+        "find src -newer README.md -name \"$x\" -exec rm -r {} +",
         "git rm -r src",
     ] {
         let found = losses(&machine, command);
@@ -178,6 +178,11 @@ fn what_is_chosen_among_files_is_at_most_all_of_them() {
             "{command}: {found:?}"
         );
     }
+    let found = losses(&machine, "find src -name '*.rs' -exec rm {} +");
+    assert!(
+        matches!(found.as_slice(), [loss] if loss.bound == Bound::AtMost && loss.files == 2),
+        "{found:?}"
+    );
     // Ignored files stay, and which these are is not asked.
     let found = losses(&machine, "git clean -fd");
     assert!(

@@ -9,11 +9,13 @@ mod embedded;
 mod examples;
 mod files;
 mod invariants;
+mod lists;
 mod loops;
 mod losses;
 mod names;
 mod programs;
 mod repositories;
+mod sequences;
 mod settings;
 mod shell;
 #[path = "../support/mod.rs"]

@@ -168,16 +168,51 @@ fn a_toolchain_file_that_names_a_directory_decides_what_cargo_is() {
         facts.forget();
         bash::assess(command, Some(&machine.project()), &facts)
     };
-    assert!(found("cargo --version").proven());
-    for file in ["rust-toolchain.toml", "rust-toolchain"] {
-        machine.write(file, "[toolchain]\npath = \"./evil\"\n");
-        for command in ["cargo --version", "cd src && cargo --version", "cargo test"] {
+    let is_medium = |found: Assessment| found.proven() && found.tier == Tier::Medium;
+    assert!(is_medium(found("cargo --version")), "it may be fetched");
+    let outside = machine.home().join("elsewhere");
+    std::fs::create_dir_all(outside.join("below")).expect("directories");
+    machine.link("away", outside.join("below"));
+    let named = [
+        ("rust-toolchain.toml", "[toolchain]\npath = \"./evil\"\n"),
+        ("rust-toolchain.toml", "[toolchain]\n\"pat\\u0068\" = \"./evil\"\n"),
+        ("rust-toolchain", "[toolchain]\npath = \"./evil\"\n"),
+        ("rust-toolchain", "\n /home/dev/evil\n"),
+    ];
+    for (file, text) in named {
+        machine.write(file, text);
+        for command in [
+            "cargo --version",
+            "cd src && cargo --version",
+            "cargo test",
+            "cargo build --help",
+        ] {
             let found = found(command);
             assert!(!found.proven() && found.tier >= Tier::High, "{file}: {command}");
         }
         machine.write(file, "[toolchain]\nchannel = \"stable\"\n");
-        assert!(found("cargo --version").proven());
+        assert!(is_medium(found("cargo --version")));
     }
+    for file in ["rust-toolchain.toml", "rust-toolchain"] {
+        std::fs::remove_file(machine.project().join(file)).expect("a file");
+    }
+    let is_safe = |found: Assessment| found.proven() && found.tier == Tier::Safe;
+    assert!(is_safe(found("cargo --version")));
+    assert!(
+        found("cp list.txt x && cargo --version").tier >= Tier::High,
+        "it may be made before"
+    );
+    machine.write_home("elsewhere/rust-toolchain", "/home/dev/evil");
+    assert!(
+        !found("cd away && cargo --version").proven(),
+        "above what a link leads to"
+    );
+    machine.link("rust-toolchain", machine.home().join(".ssh/id_rsa"));
+    assert_eq!(
+        found("cargo --version").tier,
+        Tier::High,
+        "it shows what it cannot read"
+    );
     assert!(!is_doubted("ls"));
 }
 

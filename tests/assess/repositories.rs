@@ -30,6 +30,54 @@ fn looking_at_the_sessions_own_repository_is_safe() {
 }
 
 #[test]
+fn a_repositorys_own_settings_are_shown_unless_they_hold_a_secret() {
+    const SHOWN: &[&str] = &["git config --local --list", "cat .git/config"];
+    let machine = Machine::new();
+    machine.git(&["config", "branch.token-refresh.merge", "refs/heads/main"]);
+    all(&machine, "safe", SHOWN);
+    for (key, value) in [
+        ("http.https://github.com/.extraheader", "AUTHORIZATION: basic eA=="),
+        ("remote.origin.url", "https://me:secret@github.com/a/b"),
+        ("sendemail.smtpPass", "x"),
+    ] {
+        let machine = Machine::new();
+        machine.git(&["config", key, value]);
+        for command in SHOWN {
+            assert!(judged(&machine, command).tier >= Tier::High, "{key}: {command}");
+        }
+    }
+    for line in [
+        "[http] extraheader = AUTHORIZATION: basic eA==",
+        "[remote \"x\"]\n\turl = https:\"//me:ghp_x@github.com/x\"",
+        "[remote \"x\"]\n\turl = HTTPS://ghp_x@github.com/x",
+        "[remote \"x\"]\n\turl = https://me:gh\\\np_x@github.com/x",
+        "[remote \"x\"]\n\turl = ssh://me:secret@example.invalid/x",
+        "[url \"ftp://me:secret@example.invalid/\"]\n\tinsteadOf = x:",
+        "[http]\n\tproxy = me:secret@proxy:80",
+        "[credential]\n\thelper = \"!f() { echo username=x; echo password=y; }; f\"",
+    ] {
+        let machine = Machine::new();
+        let file = machine.project().join(".git/config");
+        let own = std::fs::read_to_string(&file).expect("its settings");
+        std::fs::write(&file, format!("{own}{line}\n")).expect("its settings");
+        for command in SHOWN {
+            assert!(judged(&machine, command).tier >= Tier::High, "{line}: {command}");
+        }
+    }
+    for line in [
+        "[remote \"x\"]\n\turl = git@github.com:x/y.git",
+        "[remote \"x\"]\n\turl = ssh://git@github.com/x/y.git",
+        "[user]\n\temail = dev@example.com",
+    ] {
+        let machine = Machine::new();
+        let file = machine.project().join(".git/config");
+        let own = std::fs::read_to_string(&file).expect("its settings");
+        std::fs::write(&file, format!("{own}{line}\n")).expect("its settings");
+        all(&machine, "safe", SHOWN);
+    }
+}
+
+#[test]
 fn where_there_is_no_repository_git_runs_nothing() {
     let machine = Machine::new();
     machine.write_home("plain/file", "x\n");

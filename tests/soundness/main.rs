@@ -1,12 +1,14 @@
 //! The soundness lab: what an entry calls safe is run, and traced. Every example of tier safe of a program that the image
 //! (`tests/image/build`) has runs in a cage on a scratch project under strace, and must change nothing, connect nowhere
-//! and execute only the programs that it and its entry name.
+//! and execute only the programs that it and its entry name. So does every option with which an entry says that the
+//! program only describes itself. The project is full of configuration that would tell of it if it were loaded.
 //!
 //! A run takes a sample, whose seed is printed; COUNTERSIGN_LAB=all takes all. COUNTERSIGN_DRAW=1 with it writes
 //! docs/soundness.md anew.
 
 #[path = "../support/cage.rs"]
 mod cage;
+mod canaries;
 mod deeds;
 #[path = "../support/image.rs"]
 mod image;
@@ -23,8 +25,9 @@ mod tolerated;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use canaries::Canaries;
 use catalog_spec::{Entry, Tier, Witness};
-use countersign::effect::Reach;
+use countersign::effect::{Assessment, Reach};
 use deeds::Deed;
 use image::{Answer, Image, say};
 use parallel::in_parallel;
@@ -38,11 +41,11 @@ const PROJECT: &str = "/home/dev/project";
 /// What starts a script, named by the script itself.
 const INTERPRETERS: &[&str] = &["env", "node", "python3", "perl", "ruby", "bash", "sh", "dash"];
 
-/// One example to run.
+/// One line to run.
 struct Trial<'a> {
     program: &'a Entry,
     witness: &'a Witness,
-    command: &'a str,
+    command: String,
     at: String,
     /// The programs that the entry says it runs itself.
     helpers: BTreeSet<&'a str>,
@@ -67,11 +70,11 @@ fn what_an_entry_calls_safe_changes_nothing_connects_nowhere_and_runs_nothing_el
     let Some(image) = Image::find() else { return };
     let entries = catalog_spec::load_dir(Path::new("src/catalog/commands")).expect("a catalog without errors");
     let chosen = image.choose(&entries);
-    let all: Vec<Trial> = chosen.iter().flat_map(|(e, w)| trials(e, w)).collect();
+    let all: Vec<Trial> = chosen.iter().flat_map(|(e, w)| trials(&image, e, w)).collect();
     let known = all.len();
     let trials = sample(all, SAMPLE);
-    let tolerated = Tolerated::load();
-    let outcomes = in_parallel(&trials, |trial| vec![outcome(&image, &tolerated, trial)]);
+    let (canaries, tolerated) = (Canaries::load(), Tolerated::load());
+    let outcomes = in_parallel(&trials, |trial| vec![outcome(&image, &canaries, &tolerated, trial)]);
     let mut counts = page::Counts::of(chosen.len());
     let mut wrong = Vec::new();
     for (trial, outcome) in trials.iter().zip(&outcomes) {
@@ -97,16 +100,29 @@ fn what_an_entry_calls_safe_changes_nothing_connects_nowhere_and_runs_nothing_el
     }
 }
 
-/// The safe examples of an entry and of its subcommands.
-fn trials<'a>(entry: &'a Entry, witness: &'a Witness) -> Vec<Trial<'a>> {
+/// The safe examples of an entry and of its subcommands, and the options with which each describes itself.
+fn trials<'a>(image: &Image, entry: &'a Entry, witness: &'a Witness) -> Vec<Trial<'a>> {
+    let programs = image.programs(entry, witness);
     let mut trials = Vec::new();
     for owner in std::iter::once(entry).chain(&entry.subs) {
-        for example in owner.examples.iter().filter(|example| example.tier == Some(Tier::Safe)) {
+        let examples = owner.examples.iter().filter(|example| example.tier == Some(Tier::Safe));
+        let examples = examples.map(|example| (example.command.clone(), example.line));
+        let subcommand = owner.names.first().filter(|_| !std::ptr::eq(owner, entry));
+        let descriptions = programs.iter().filter(|words| words.len() == 1).flat_map(|words| {
+            let name = [words.first(), subcommand].into_iter().flatten().map(String::as_str);
+            let name = name.collect::<Vec<_>>().join(" ");
+            let options = owner.options.iter().filter(|option| option.describes);
+            options.flat_map(move |option| {
+                let lines = option.spellings.iter().map(|spelling| format!("{name} {spelling}"));
+                lines.map(|line| (line, owner.line)).collect::<Vec<_>>()
+            })
+        });
+        for (command, line) in examples.chain(descriptions) {
             trials.push(Trial {
                 program: entry,
                 witness,
-                command: &example.command,
-                at: format!("{}:{}", owner.file, example.line),
+                command,
+                at: format!("{}:{line}", owner.file),
                 helpers: entry.helpers.iter().chain(&owner.helpers).map(String::as_str).collect(),
             });
         }
@@ -114,12 +130,19 @@ fn trials<'a>(entry: &'a Entry, witness: &'a Witness) -> Vec<Trial<'a>> {
     trials
 }
 
-fn outcome(image: &Image, tolerated: &Tolerated, trial: &Trial) -> Outcome {
+fn outcome(image: &Image, canaries: &Canaries, tolerated: &Tolerated, trial: &Trial) -> Outcome {
     if image.programs(trial.program, trial.witness).is_empty() {
         return Outcome::Wrong(vec![format!("the package `{}` has no such program", trial.witness)]);
     }
-    let machine = Machine::new();
-    let connects = reaches_out(&machine, trial.command);
+    let mut machine = Machine::new();
+    canaries.plant(&machine);
+    let mut judged = judge(&machine, &trial.command);
+    if !judged.proven() || judged.tier != Tier::Safe {
+        // The judgement saw a canary itself.
+        machine = Machine::new();
+        judged = judge(&machine, &trial.command);
+    }
+    let connects = reaches_out(&judged);
     let answers = run(image, &machine, trial);
     assert!(
         answers[1].text.contains("execve("),
@@ -127,11 +150,12 @@ fn outcome(image: &Image, tolerated: &Tolerated, trial: &Trial) -> Outcome {
         trial.command,
         answers[0].text
     );
-    let words = programs(trial.command);
+    let words = programs(&trial.command);
     let (mut used, mut wrong) = (BTreeSet::new(), Vec::new());
     for deed in answers[1..].iter().flat_map(|trace| deeds::deeds(&trace.text, PROJECT)) {
         let own = deed.action == "execute"
-            && (deed.words.last().is_some_and(|word| word == trial.command) || expected(&deed, &words, &trial.helpers));
+            && (deed.words.last().is_some_and(|word| *word == trial.command)
+                || expected(&deed, &words, &trial.helpers));
         if own || (deed.action == "connect" && connects) {
             continue;
         }
@@ -157,9 +181,12 @@ fn outcome(image: &Image, tolerated: &Tolerated, trial: &Trial) -> Outcome {
     }
 }
 
+fn judge(machine: &Machine, command: &str) -> Assessment {
+    support::assess(machine, &machine.project(), &machine.here(command))
+}
+
 /// Whether the judgement says that the command reaches another program or machine, as a read of a service does.
-fn reaches_out(machine: &Machine, command: &str) -> bool {
-    let assessment = support::assess(machine, &machine.project(), &machine.here(command));
+fn reaches_out(assessment: &Assessment) -> bool {
     let mut effects = assessment.steps.iter().flat_map(|step| &step.effects);
     effects.any(|effect| effect.spec.reach != Reach::Here)
 }
@@ -196,7 +223,7 @@ fn run(image: &Image, machine: &Machine, trial: &Trial) -> Vec<Answer> {
     let words = strace
         .iter()
         .copied()
-        .chain([traced.as_str(), "bash", "-c", trial.command]);
+        .chain([traced.as_str(), "bash", "-c", trial.command.as_str()]);
     let commands = [
         words.map(str::to_owned).collect(),
         ["bash", "-c", "cat /tmp/trace.*"].map(str::to_owned).to_vec(),

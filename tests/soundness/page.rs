@@ -51,7 +51,7 @@ impl fmt::Display for Counts {
         let ran = self.clean + self.failed + self.tolerated + self.wrong;
         write!(
             f,
-            "Of {} programs {ran} safe examples were run: {} changed nothing, connected nowhere and ran nothing else, {} of them without \
+            "Of {} programs {ran} safe lines were run: {} changed nothing, connected nowhere and ran nothing else, {} of them without \
              finding what they ask for; {} did only what is tolerated below; {} did more. {} could not be run, for a program \
              in them is in no package that the image has.",
             self.programs,
@@ -77,7 +77,9 @@ fn head() -> String {
     "# Soundness\n\n\
      What the catalog calls safe is not only said, it is run. Every example of tier safe whose program can be installed \
      from Debian 12, npm or PyPI runs in a cage without network, on a scratch project, and every system call of it that \
-     opens a file to write, removes, renames, changes rights, connects or starts a program is looked at.\n\n\
+     opens a file to write, removes, renames, changes rights, connects or starts a program is looked at. So does every \
+     option with which an entry says that its program only describes itself. The project is full of configuration and \
+     plugins (tests/soundness/canaries.toml) that would leave a trace if a program loaded them.\n\n\
      ```\n\
      tests/image/build                                       # as root, on Debian 12; once\n\
      COUNTERSIGN_LAB=all cargo test --locked --test soundness\n\

@@ -122,10 +122,12 @@ impl Writer {
             bits,
             optional_role(entry.here) | optional_role(entry.input) << 8,
         ];
+        let obeys = self.text(&entry.obeys);
         let at = number(self.words.len());
         self.words.extend(single);
         self.words
             .extend([options, operands, effects, bare, whens, subs].into_iter().flatten());
+        self.words.push(obeys);
         at
     }
 

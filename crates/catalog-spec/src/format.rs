@@ -33,13 +33,16 @@ pub struct Entry {
     /// The options are accepted after a subcommand too.
     pub global: bool,
     pub options: Vec<Opt>,
+    /// Files, by name and with blanks between, that hold code: at or above the current directory it runs this even where it
+    /// only says what it is.
+    pub obeys: String,
     pub operands: Vec<Slot>,
     /// What it does to the current directory where no operand names a path.
     pub here: Option<Role>,
     /// What its standard input is where no operand is a program or code.
     pub input: Option<Role>,
     pub effects: Vec<EffectSpec>,
-    /// What it does where there is no operand.
+    /// What it does instead where there is no operand.
     pub bare: Vec<EffectSpec>,
     pub whens: Vec<When>,
     /// The parser in Rust that reads all words.
@@ -62,7 +65,7 @@ pub struct Opt {
     pub describes: bool,
     /// The only values that are understood: `#` for a number, `x*` for what begins with `x`, `@name` for a name or path
     /// without `:` and `=` that does not begin with `-` or `@`, `@word` for such a name that is no path, `@below` for a path below the current
-    /// directory, `@project` for a path whose directories hold configuration or plugins that are run, `@repo` for `OWNER/NAME`, `@image` for an image that is not fetched from an unknown host, `@text` for any exact text that does not begin with `@`; empty where every value is.
+    /// directory, `@project` for a path whose directories hold configuration or plugins that are run, `@repo` for `OWNER/NAME`, `@image` for an image that is not fetched from an unknown host, `@fields` for `NAME=VALUE,..` without `@`, `@field` for `KEY=VALUE` whose value does not begin with `@`, `@query` for such a one that holds no change by GraphQL, `@text` for any exact text that does not begin with `@`, `@list` for several of what is listed with commas between; empty where every value is.
     pub known: Vec<String>,
 }
 
@@ -140,6 +143,8 @@ struct RawCommand {
     global: bool,
     with: Option<Spanned<String>>,
     describes: Option<Spanned<String>>,
+    #[serde(default)]
+    obeys: String,
     flags: Option<Spanned<String>>,
     #[serde(default)]
     values: BTreeMap<Spanned<String>, Spanned<String>>,
@@ -272,6 +277,7 @@ impl Checker<'_, '_> {
             numeric: raw.numeric,
             inert: raw.inert,
             global: raw.global,
+            obeys: raw.obeys.clone(),
             here: self.one_role(raw.here.as_ref()),
             input: self.one_role(raw.input.as_ref()),
             effects: self.effects(&raw.effects),

@@ -32,7 +32,9 @@ pub const NODE_EFFECTS: usize = 8;
 pub const NODE_BARE: usize = 10;
 pub const NODE_WHENS: usize = 12;
 pub const NODE_SUBS: usize = 14;
-pub const NODE_WORDS: usize = 16;
+/// A text of the files by which it runs code even where it only says what it is.
+pub const NODE_OBEYS: usize = 16;
+pub const NODE_WORDS: usize = 17;
 
 pub const BIT_NUMERIC: u32 = 1 << 8;
 pub const BIT_INERT: u32 = 1 << 9;

@@ -162,6 +162,8 @@ vocabulary! {
         Permissions = "permissions",
         /// `SOURCE:TARGET`, or `type=bind,src=SOURCE,..`: a path of this machine that what runs in a container may change.
         Mount = "mount",
+        /// A template of Go for what describes a container: it shows the environment unless it names fields that hold none.
+        Template = "template",
         /// A directory that later relative paths are read against.
         Directory = "directory",
         /// A file of a configuration that may run programs.
@@ -202,6 +204,8 @@ vocabulary! {
         Python = "code:python",
         /// JavaScript for Node.
         JavaScript = "code:js",
+        /// The same, where the first word names a module that Python looks for in the current directory first.
+        Module = "module",
         /// The first word of a command that is executed in a container or on another machine; the rest are its own.
         Remote = "remote",
         /// The same, but all words, put together with blanks, are code for the shell there.

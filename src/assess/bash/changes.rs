@@ -4,10 +4,12 @@ use std::collections::HashSet;
 
 use super::evaluation::is_digits;
 use crate::assess::builtins::{self, StateChange};
-use crate::shell;
-use crate::shell::ast::{AssignedValue, Assignment, Command, Part, Pipeline, Script, Word};
+use crate::shell::ast::{AssignedValue, Assignment, Command, Condition, Part, Pipeline, Script, Stage, Word};
 use crate::shell::state::State;
+use crate::shell::{self, Value, is_identifier};
 
+/// Commands after which what follows them may not run.
+const JUMPS: &[&str] = &["break", "continue", "return"];
 /// A number that a loop starts to count from is no longer.
 const MAX_DIGITS: usize = 6;
 
@@ -15,8 +17,17 @@ const MAX_DIGITS: usize = 6;
 pub(super) fn forget_assigned(script: &Script, state: &mut State) {
     let mut changes = Changes::default();
     changes.of_script(script);
-    if changes.anything || state.has_functions() {
+    for body in state.bodies() {
+        match body {
+            Some(body) => changes.of_command(&body.command),
+            None => changes.anything = true,
+        }
+    }
+    if changes.anything || !changes.called.is_empty() {
         state.forget_all();
+    }
+    if changes.any_name {
+        state.forget_variables();
     }
     if changes.positional {
         state.positional = None;
@@ -39,11 +50,48 @@ pub(super) fn forget_assigned(script: &Script, state: &mut State) {
     }
 }
 
-/// Whether a loop with this body is read turn by turn: it moves the shell, and every turn runs to its end.
-pub(super) fn goes_by_turns(body: &Script) -> bool {
+/// Whether a loop with this body is read turn by turn: it moves the shell, or runs what the loop's variable names, and every
+/// turn runs to its end.
+pub(super) fn goes_by_turns(body: &Script, name: &str, texts: &[String], state: &State) -> bool {
     let mut changes = Changes::default();
     changes.of_script(body);
-    changes.moves && !changes.jumps && !changes.anything
+    let calls_none = changes.called.is_empty();
+    let is_it = changes.called.iter().all(|called| called == name);
+    let calls_it = is_it && !changes.assigns(name) && !changes.any_name && texts.iter().all(|text| goes_on(text));
+    let runs_on = !changes.jumps && !changes.anything && !may_break(state);
+    (changes.moves || !calls_none) && calls_it && runs_on
+}
+
+/// Whether a function that is called in this state may return before its end. What it runs that is not known by name may
+/// be a `return`.
+pub(super) fn may_return(body: &Stage, state: &State) -> bool {
+    let mut changes = Changes::default();
+    changes.of_command(&body.command);
+    let positional = state.positional.as_ref().filter(|it| it.counted && !changes.positional);
+    let is_harmless = |called: &String| {
+        let number = if called == "@" { Ok(1) } else { called.parse::<usize>() };
+        let word = number.ok().and_then(|number| positional?.words.get(number));
+        word.and_then(Value::alternatives)
+            .is_some_and(|texts| texts.iter().all(|text| goes_on(text)))
+    };
+    changes.jumps || changes.anything || !changes.called.iter().all(is_harmless) || may_break(state)
+}
+
+/// Whether what follows a command of this name runs, and in the state that was before.
+fn goes_on(name: &str) -> bool {
+    let is_jump = JUMPS.contains(&name) || ["exit", "time"].contains(&name);
+    !is_jump && builtins::state_change(name) == StateChange::Nothing
+}
+
+/// Whether a function may break the loop that it is called in, as it does in zsh.
+fn may_break(state: &State) -> bool {
+    state.bodies().any(|body| {
+        body.is_none_or(|body| {
+            let mut changes = Changes::default();
+            changes.of_command(&body.command);
+            changes.breaks
+        })
+    })
 }
 
 /// Whether code leaves the shell that runs it as it was: its directory, its variables, its names.
@@ -54,10 +102,10 @@ pub fn changes_nothing(code: &str) -> bool {
     } else {
         changes.anything = true;
     }
-    let (moves, jumps) = (changes.moves, changes.jumps);
     let nothing = Changes {
-        moves,
-        jumps,
+        moves: changes.moves,
+        jumps: changes.jumps,
+        breaks: changes.breaks,
         ..Changes::default()
     };
     changes == nothing
@@ -67,14 +115,20 @@ pub fn changes_nothing(code: &str) -> bool {
 #[derive(Default, PartialEq)]
 struct Changes {
     names: HashSet<String>,
+    /// It assigns a variable whose name is not known.
+    any_name: bool,
     /// Given a number that is made of another variable's, or of none.
     counts: Vec<(String, Option<String>)>,
     /// `$1` and so on.
     positional: bool,
+    /// Variables that name what it runs.
+    called: HashSet<String>,
     /// It changes the directory of the shell, or of one that it starts.
     moves: bool,
     /// It leaves a turn of a loop, or the loop.
     jumps: bool,
+    /// It does so by `break` or `continue`.
+    breaks: bool,
     /// Made read-only.
     fixed: HashSet<String>,
     directory: bool,
@@ -107,6 +161,7 @@ impl Changes {
                 let mut own = Changes::default();
                 own.of_script(inner);
                 self.moves |= own.moves;
+                self.called.extend(own.called);
             }
             Command::If { branches, otherwise } => {
                 for (condition, body) in branches {
@@ -128,7 +183,10 @@ impl Changes {
                 (Some(count), [name]) => self.counts.push((name.clone(), count.of.clone())),
                 (_, assigned) => self.names.extend(assigned.iter().cloned()),
             },
-            Command::Test(_) => {}
+            Command::Test(condition) => {
+                let set = set_by_match(condition).iter();
+                self.names.extend(set.map(|&name| name.to_owned()));
+            }
             Command::Function { .. } => self.anything = true,
         }
     }
@@ -171,12 +229,27 @@ impl Changes {
         let name = match words.first().map(|word| word.parts.as_slice()) {
             None => return,
             Some([Part::Literal(name) | Part::Quoted(name)]) => name.as_str(),
-            Some(_) => {
+            Some(parts) => {
+                let inner = match parts {
+                    [Part::DoubleQuoted(inner)] => inner.as_slice(),
+                    parts => parts,
+                };
+                if let [Part::Parameter(it)] = inner
+                    && it.index.is_none()
+                    && it.operation.is_none()
+                {
+                    self.called.insert(it.name.clone());
+                    return;
+                }
                 self.anything = true;
                 return;
             }
         };
-        self.jumps |= ["break", "continue", "return"].contains(&name);
+        if builtins::runs_in_this_shell(name) || name == "time" {
+            return self.of_wrapped(name, &words[1..]);
+        }
+        self.jumps |= JUMPS.contains(&name);
+        self.breaks |= ["break", "continue"].contains(&name);
         match builtins::state_change(name) {
             StateChange::Nothing => {}
             StateChange::Directory => {
@@ -189,10 +262,42 @@ impl Changes {
                 if name == "readonly" || name != "read" && words.iter().any(fixes) {
                     self.fixed.extend(words.iter().filter_map(name_in));
                 }
-                self.names.extend(words.iter().filter_map(name_in));
+                let named = match name {
+                    "printf" => named_by_printf(&words[1..]),
+                    _ => &words[1..],
+                };
+                self.names.extend(named.iter().filter_map(name_in));
+                self.any_name |= named.iter().any(names_any);
+                if name != "printf" {
+                    self.names
+                        .extend(builtins::ASSIGNED_UNNAMED.iter().map(|&name| name.to_owned()));
+                }
             }
             StateChange::Anything => self.anything = true,
         }
+    }
+
+    /// The words of `command`, `builtin` or `time`, which run a command in this very shell.
+    fn of_wrapped(&mut self, wrapper: &str, words: &[Word]) {
+        match words.first().and_then(name_in).as_deref() {
+            Some("-v" | "-V") if wrapper == "command" => {}
+            Some("-p") if wrapper == "time" => self.of_words(&words[1..]),
+            Some(option) if option.starts_with('-') => self.anything = true,
+            Some(_) | None => self.of_words(words),
+        }
+    }
+}
+
+/// The variables that zsh sets where a condition matches an expression.
+pub(super) fn set_by_match(condition: &Condition) -> &'static [&'static str] {
+    match condition {
+        Condition::Not(inner) => set_by_match(inner),
+        Condition::And(left, right) | Condition::Or(left, right) => match set_by_match(left) {
+            [] => set_by_match(right),
+            set => set,
+        },
+        Condition::Binary(_, operator, _) if operator == "=~" => &["MATCH", "MBEGIN", "MEND", "match"],
+        Condition::Word(_) | Condition::Unary(..) | Condition::Binary(..) => &[],
     }
 }
 
@@ -210,10 +315,56 @@ fn counted_of(word: &Word) -> Option<Option<String>> {
     }
 }
 
-/// The name that a builtin such as `read` or `export` may assign by this word.
+/// The name that a builtin such as `read` or `export` may assign by this word, where it is written out.
 fn name_in(word: &Word) -> Option<String> {
-    match word.parts.first() {
-        Some(Part::Literal(text) | Part::Quoted(text)) => text.split(['=', '+']).next().map(str::to_owned),
-        _ => None,
+    let (text, is_whole) = literal_start(&word.parts);
+    let (name, ends) = match text.find(['=', '+']) {
+        Some(at) => (&text[..at], true),
+        None => (text.as_str(), is_whole),
+    };
+    ends.then(|| name.to_owned())
+}
+
+/// Whether a word may name a variable that is not known.
+fn names_any(word: &Word) -> bool {
+    let (text, _) = literal_start(&word.parts);
+    name_in(word).is_none() && (text.is_empty() || is_identifier(&text))
+}
+
+/// The words of `printf` that may name a variable: none, unless the first may be `-v`.
+fn named_by_printf(words: &[Word]) -> &[Word] {
+    let Some((first, rest)) = words.split_first() else {
+        return words;
+    };
+    let (text, is_whole) = literal_start(&first.parts);
+    let is_list = |part: &Part| matches!(part, Part::Parameter(it) if it.name == "@" || it.index.is_some());
+    let is_one = match first.parts.as_slice() {
+        [Part::DoubleQuoted(inner)] => !inner.iter().any(is_list),
+        _ => is_whole,
+    };
+    match (is_whole, is_one) {
+        (true, _) if text != "-v" => &[],
+        (false, _) if !"-v".starts_with(&text) => &[],
+        (_, true) => rest,
+        (_, false) => words,
     }
+}
+
+/// The text that a word starts with, and whether that is all of it.
+fn literal_start(parts: &[Part]) -> (String, bool) {
+    let mut start = String::new();
+    for part in parts {
+        match part {
+            Part::Literal(text) | Part::Quoted(text) => start.push_str(text),
+            Part::DoubleQuoted(inner) => {
+                let (text, is_whole) = literal_start(inner);
+                start.push_str(&text);
+                if !is_whole {
+                    return (start, false);
+                }
+            }
+            _ => return (start, false),
+        }
+    }
+    (start, true)
 }

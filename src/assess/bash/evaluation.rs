@@ -37,6 +37,7 @@ impl Work<'_> {
                     let mut own = state.clone();
                     self.script(script, &mut own, depth + 1);
                     self.aside.wrote |= own.wrote;
+                    self.aside.planted |= own.planted;
                     self.aside.relinked |= own.relinked;
                 }
             }

@@ -68,6 +68,11 @@ impl Gathered {
         }
     }
 
+    /// What the command itself does, without its redirections and what else stands around it.
+    pub fn own_effects(&self) -> &[Effect] {
+        &self.effects[self.around.effects..]
+    }
+
     /// Runs code that nobody vouches for.
     pub fn unvouched(&mut self, target: impl Into<String>) {
         let spec = EffectSpec {

@@ -31,6 +31,8 @@ pub(super) struct Guesses {
     running: bool,
     /// The words of a command are taken for commands, whose own words are not.
     among_words: bool,
+    /// The script was read, so most of its words that could stand for a command are names of files, commits, variables.
+    only_telling: bool,
 }
 
 impl Guesses {
@@ -66,7 +68,7 @@ impl Work<'_> {
             return;
         }
         self.guesses.among_words = true;
-        let aside = self.aside;
+        let (aside, jobs) = (self.aside, self.jobs.len());
         let origin = Origin {
             why: "guessed from the words of a command that is not known",
             span,
@@ -82,6 +84,7 @@ impl Work<'_> {
             gathered.add(not_looked_at());
         }
         self.aside = aside;
+        self.jobs.truncate(jobs);
         self.guesses.among_words = false;
     }
 
@@ -96,6 +99,7 @@ impl Work<'_> {
         }
         let mut guesses = Work::new(self.facts);
         guesses.seen = std::mem::take(&mut self.seen).counted_anew();
+        guesses.guesses.only_telling = true;
         guesses.scan(source, cwd);
         self.steps
             .extend(guesses.steps.into_iter().filter(|step| step.tier > worst));
@@ -105,7 +109,7 @@ impl Work<'_> {
     pub(super) fn scan(&mut self, source: &str, cwd: Option<PathBuf>) {
         let before = self.steps.len();
         let origin = Origin {
-            why: "guessed from a script that was not understood",
+            why: "guessed from the words of the script",
             span: Span {
                 start: 0,
                 end: u32::try_from(source.len()).unwrap_or(u32::MAX),
@@ -164,6 +168,7 @@ impl Work<'_> {
         let mut gathered = Gathered::default();
         gathered.doubt(origin.why, origin.span);
         let site = Site {
+            uncounted: false,
             span: origin.span,
             depth: 1,
             written: false,
@@ -171,7 +176,11 @@ impl Work<'_> {
         let outer = std::mem::replace(&mut self.guesses.running, true);
         self.command(args, gathered, &mut state.clone(), site);
         self.guesses.running = outer;
-        if self.steps[known.0..].iter().all(|step| step.tier < origin.least) {
+        let least = match self.guesses.only_telling && !is_telling(args) {
+            true => Tier::Critical,
+            false => origin.least,
+        };
+        if self.steps[known.0..].iter().all(|step| step.tier < least) {
             self.steps.truncate(known.0);
             self.doubts.truncate(known.1);
             self.commands.truncate(known.2);
@@ -198,6 +207,14 @@ impl Work<'_> {
             (Some(_), None) | (None, _) => word.to_owned(),
         }
     }
+}
+
+/// Whether words are a program that is known and is told what to do.
+fn is_telling(args: &[Arg]) -> bool {
+    let name = args.first().and_then(|arg| arg.value.literal()).unwrap_or_default();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    // A shell alone runs what it reads.
+    SHELLS.contains(&name) || args.len() > 1 && name != "." && catalog::lists(name)
 }
 
 /// Words without end hide a danger, so what they may hold beyond what is looked at is the worst.

@@ -1,12 +1,12 @@
 //! What redirections read and write.
 
 use super::{Gathered, Work};
-use crate::assess::{numbers, paths};
+use crate::assess::{numbers, paths, roles};
 use crate::effect::{Action, EffectSpec, Place, Reach, Undo};
+use crate::shell::Value;
 use crate::shell::ast::{Redirect, RedirectKind};
 use crate::shell::expansion::expand;
 use crate::shell::state::State;
-use crate::shell::{Arg, Value};
 
 impl Work<'_> {
     pub(super) fn redirect(&mut self, redirect: &Redirect, state: &mut State, depth: usize, gathered: &mut Gathered) {
@@ -36,12 +36,7 @@ impl Work<'_> {
         self.substitutions(word, state, depth, gathered);
         // zsh does not expand as bash does here, so only one plain word counts.
         let targets = match expand(word, state, self).as_slice() {
-            [
-                Arg {
-                    value: Value::Numbered { before, after },
-                    ..
-                },
-            ] => numbers::files(before, after, state, self),
+            [one] if matches!(one.value, Value::Numbered { .. }) => numbers::files(&one.value, state, self),
             [one] => one.value.clone(),
             _ => Value::UNKNOWN,
         };
@@ -73,12 +68,18 @@ impl Work<'_> {
                 gathered.doubt("the directory it runs in is not known", redirect.span);
                 continue;
             };
+            let is_relinked = |action: &Action| roles::may_be_relinked(&path, *action, self);
+            if state.relinked && actions.iter().any(is_relinked) {
+                gathered.doubt("an earlier command may have made this path", redirect.span);
+            }
             for &action in actions {
                 for mut effect in paths::effects(action, &path, self).iter().cloned() {
                     if appends {
                         effect.spec.undo = Undo::Nothing;
                     }
-                    state.wrote |= action == Action::Write && effect.spec.place != Place::Nowhere;
+                    let writes = action == Action::Write && effect.spec.place != Place::Nowhere;
+                    state.wrote |= writes;
+                    state.planted |= writes && !self.is_apart(&effect);
                     gathered.add(effect);
                 }
             }

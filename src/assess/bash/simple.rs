@@ -2,13 +2,14 @@
 
 use super::guess::not_looked_at;
 use super::{Gathered, MAX_WORDS, Site, Work};
-use crate::assess::names;
+use crate::assess::{lines, names};
 use crate::catalog;
 use crate::catalog::environment::EnvRisk;
+use crate::risk;
 use crate::shell::ast::{AssignedValue, Assignment, Word};
-use crate::shell::expansion::{counts, expand, expand_single};
+use crate::shell::expansion::{counts, expand, expand_single, is_uncounted};
 use crate::shell::state::State;
-use crate::shell::{Span, Value};
+use crate::shell::{Arg, Span, Value};
 
 impl Work<'_> {
     pub(super) fn simple(
@@ -24,10 +25,25 @@ impl Work<'_> {
             self.substitutions(word, state, depth, &mut gathered);
             check_spelling(word, &mut gathered);
         }
+        // They ran before any other word becomes what it is.
+        state.wrote |= self.aside.wrote;
+        state.relinked |= self.aside.relinked;
         let mut args = Vec::new();
         let mut listed = Vec::new();
+        let mut some: Option<(usize, lines::Words)> = None;
+        let mut uncounted = false;
         for word in words {
+            if !args.is_empty()
+                && some.is_none()
+                && let Some(words) = lines::words(word, state, self)
+            {
+                uncounted |= !words.one;
+                some = Some((args.len(), words));
+                listed.push(None);
+                continue;
+            }
             let expanded = expand(word, state, self);
+            uncounted |= is_uncounted(word, &expanded, state);
             listed.extend(expanded.iter().map(|arg| arg.value.literal().map(str::to_owned)));
             args.extend(expanded);
             if args.len() > MAX_WORDS {
@@ -61,9 +77,73 @@ impl Work<'_> {
             span,
             depth,
             written: true,
+            uncounted,
         };
+        let count = args.len();
         let args = names::resolved(words, args, state, site, self, &mut gathered);
-        self.command(&args, gathered, state, site);
+        match some {
+            // An alias put words in at the start.
+            Some((at, words)) => {
+                let at = at + args.len() - count;
+                self.with_some((&args, at), &words, gathered, state, site);
+            }
+            None => self.command(&args, gathered, state, site),
+        }
+    }
+
+    /// A command among whose words stand any number of these: judged with several, a few and none. What is worse so than
+    /// with the most of them is kept.
+    fn with_some(
+        &mut self,
+        (args, at): (&[Arg], usize),
+        words: &lines::Words,
+        gathered: Gathered,
+        state: &mut State,
+        site: Site,
+    ) {
+        const COUNTS: &[usize] = &[4, 2, 1, 0];
+        let counts = if words.one { &COUNTS[2..] } else { COUNTS };
+        let (before, behind) = args.split_at(at);
+        let one = Arg {
+            value: lines::one_of(&words.values),
+            span: site.span,
+        };
+        let start = state.clone();
+        let input = gathered.input.clone();
+        let mut told = Some(gathered);
+        let mut after: Option<State> = None;
+        let mut most = None;
+        for &count in counts {
+            let first = self.steps.len();
+            let mut args = before.to_vec();
+            args.resize(at + count, one.clone());
+            args.extend_from_slice(behind);
+            let mut end = start.clone();
+            // What its words and redirections do is told once.
+            let gathered = told.take().unwrap_or_else(|| Gathered::with_input(input.clone()));
+            self.command(&args, gathered, &mut end, site);
+            if count == 0 && behind.is_empty() {
+                self.lacks_words(first);
+            }
+            let worst = self.steps[first..].iter().map(|step| (!step.proven(), step.tier)).max();
+            match worst > most {
+                true => most = worst,
+                false => self.steps.truncate(first),
+            }
+            match &mut after {
+                Some(after) => after.merge(end),
+                None => after = Some(end),
+            }
+        }
+        *state = after.unwrap_or(start);
+    }
+
+    /// That a command lacks words at its end is no doubt of what it does with them.
+    pub(super) fn lacks_words(&mut self, first: usize) {
+        for step in &mut self.steps[first..] {
+            step.doubts.clear();
+            step.tier = risk::step_tier(step);
+        }
     }
 
     fn assignment(
@@ -109,9 +189,14 @@ impl Work<'_> {
             EnvRisk::Inert => {}
             EnvRisk::Hazard(why) => {
                 gathered.doubt(format!("`{name}` {why}"), span);
-                gathered.unvouched(name);
+                gathered.unvouched(format!("whatever {name} makes run"));
             }
-            EnvRisk::Unknown => gathered.doubt(format!("what `{name}` changes is not known"), span),
+            EnvRisk::Unknown => {
+                gathered.doubt(format!("what `{name}` changes is not known"), span);
+                if catalog::environment::names_program(name) {
+                    gathered.unvouched(format!("whatever {name} makes run"));
+                }
+            }
         }
     }
 
@@ -122,7 +207,7 @@ impl Work<'_> {
             self.check_environment(name, value, span, gathered);
         } else if let EnvRisk::Hazard(why) = catalog::environment::assignment(name, value) {
             gathered.doubt(format!("`{name}` {why}"), span);
-            gathered.unvouched(name);
+            gathered.unvouched(format!("whatever {name} makes run"));
         }
     }
 }

@@ -2,8 +2,9 @@
 //! that only says where it is.
 
 use super::{MAX_EXPANDED, Work};
-use crate::assess::glob;
+use crate::assess::{glob, lines};
 use crate::facts::git::Discovery;
+use crate::shell::Value;
 use crate::shell::ast::{Part, Script, Word};
 use crate::shell::expansion::{PatternPart, Surroundings};
 use crate::shell::state::State;
@@ -18,7 +19,7 @@ impl Surroundings for Work<'_> {
         }
     }
 
-    fn output(&self, script: &Script, state: &State) -> Option<String> {
+    fn output(&self, script: &Script, state: &State) -> Option<Value> {
         let cwd = state.cwd.as_ref().filter(|_| !state.wrote && !state.opaque)?;
         let directory = match plain_words(script)?.as_slice() {
             ["pwd"] => cwd.clone(),
@@ -26,9 +27,9 @@ impl Surroundings for Work<'_> {
                 Discovery::Repository(found) => found.worktree,
                 Discovery::None | Discovery::Suspicious(_) => return None,
             },
-            _ => return None,
+            _ => return lines::number(script, state, self),
         };
-        directory.to_str().map(str::to_owned)
+        Some(Value::Literal(directory.to_str()?.to_owned()))
     }
 
     fn home(&self, state: &State) -> Option<String> {
@@ -38,7 +39,7 @@ impl Surroundings for Work<'_> {
         }
     }
 
-    fn matches(&self, pattern: &[PatternPart], state: &State) -> Option<Vec<String>> {
+    fn matches(&self, pattern: &[PatternPart], state: &State) -> Option<Vec<Vec<String>>> {
         if state.wrote || !state.is_inner && self.facts.shell().matches_otherwise() {
             None
         } else {

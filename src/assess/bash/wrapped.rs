@@ -1,9 +1,9 @@
 //! What a command runs in turn: another command, one that is fed words, one on another machine, code.
 
-use super::{Gathered, Site, Work};
+use super::{Gathered, Site, Work, positional};
 use crate::assess::inline;
 use crate::assess::input::{self, Input};
-use crate::catalog::{Feed, Inner, Role, grammar};
+use crate::catalog::{Feed, Inner, Role, Split, grammar};
 use crate::effect::{Action, Around, Effect, Subject, Tier, Undo};
 use crate::risk;
 use crate::shell::state::State;
@@ -25,7 +25,7 @@ impl Work<'_> {
                 code,
                 words,
             } => {
-                state.positional = words.map(|words| words.into_iter().map(|word| word.value).collect());
+                state.positional = words.map(|words| positional(words.into_iter().map(|word| word.value), 0, site));
                 self.code(&code, state, site);
                 state.positional = None;
             }
@@ -36,7 +36,7 @@ impl Work<'_> {
                 }
                 gathered.unvouched("code given in the command");
                 self.push("(code)", &[code], gathered, site.span);
-                state.wrote = true;
+                state.plant();
                 state.relinked = true;
             }
         }
@@ -65,16 +65,17 @@ impl Work<'_> {
             }
             return;
         }
+        // Of lines it is known what each may be, and not how many there are.
+        let site = Site {
+            uncounted: site.uncounted || !feed.one && !matches!(input, Input::Text(_)),
+            ..site
+        };
         let with = |words: &[Value]| args.iter().cloned().chain(words.iter().map(arg)).collect::<Vec<Arg>>();
-        if is_known {
-            // Without words it may act on the current directory; that it lacks them is no doubt of what it does with
-            // them.
+        if is_known && feed.split != Split::Found {
+            // Without words it may act on the current directory.
             let first = self.steps.len();
             self.command(args, Gathered::default(), state, site);
-            for step in &mut self.steps[first..] {
-                step.doubts.clear();
-                step.tier = risk::step_tier(step);
-            }
+            self.lacks_words(first);
             self.command(&with(&data[..data.len().min(1)]), Gathered::default(), state, site);
             if self.steps[first..]
                 .iter()
@@ -82,6 +83,13 @@ impl Work<'_> {
             {
                 self.steps.truncate(first);
             }
+        }
+        if feed.one {
+            for value in &data {
+                let args = with(std::slice::from_ref(value));
+                self.command(&args, Gathered::default(), state, site);
+            }
+            return;
         }
         // One of several paths stands for any number of these.
         let many = data.iter().any(|value| value.literal().is_none());
@@ -94,8 +102,9 @@ impl Work<'_> {
     /// what it would do here: only what nothing brings back counts, and code from the network, besides what the entry says
     /// of running it at all.
     fn elsewhere(&mut self, args: &[Arg], by: &str, site: Site) {
-        let first = self.steps.len();
+        let (first, jobs) = (self.steps.len(), self.jobs.len());
         self.command(args, Gathered::default(), &mut State::default(), site);
+        self.jobs.truncate(jobs);
         let is_loss = |effect: &Effect| {
             let loses = matches!(
                 effect.spec.action,
@@ -133,7 +142,9 @@ impl Work<'_> {
             Some(Ok(script)) if !self.too_deep(site.depth, site.span) => {
                 // Spans of the inner script mean nothing in the outer one.
                 let first = self.steps.len();
+                let defined = self.defined.len();
                 self.script(&script, state, site.depth + 1);
+                self.settle(defined);
                 for step in &mut self.steps[first..] {
                     step.span = code.span;
                     step.doubts.iter_mut().for_each(|doubt| doubt.span = code.span);
@@ -151,7 +162,7 @@ impl Work<'_> {
         }
         gathered.unvouched("code given in the command");
         state.forget_all();
-        state.wrote = true;
+        state.plant();
         self.push("(code)", std::slice::from_ref(code), gathered, site.span);
     }
 }

@@ -2,7 +2,12 @@ use super::*;
 use PatternPart::{Glob, Text};
 
 fn names(pattern: &[PatternPart], dir: &Path) -> Option<Vec<String>> {
-    matches(pattern, Some(dir), &Facts::default())
+    let words = matches(pattern, Some(dir), &Facts::default())?;
+    let one = |mut word: Vec<String>| {
+        assert_eq!(word.len(), 1, "{word:?}");
+        word.remove(0)
+    };
+    Some(words.into_iter().map(one).collect())
 }
 
 fn text(text: &str) -> PatternPart {
@@ -69,6 +74,64 @@ fn a_pattern_goes_through_directories() {
 }
 
 #[test]
+fn nothing_is_in_a_file_that_a_pattern_matches_on_its_way() {
+    let dir = with(&["a.rs", "x/a.rs", "x/y/b.rs"]);
+    std::os::unix::fs::symlink("a.rs", dir.path().join("z")).expect("a link");
+    let names = |pattern: &[PatternPart]| names(pattern, dir.path());
+    assert_eq!(
+        names(&[glob("*"), text("/"), glob("*"), text(".rs")]),
+        Some(vec!["x/a.rs".into()])
+    );
+    assert_eq!(
+        names(&[glob("*"), text("/"), glob("*"), text("/"), glob("*")]),
+        Some(vec!["x/y/b.rs".into()])
+    );
+}
+
+#[test]
+fn two_stars_are_what_either_shell_finds() {
+    let dir = with(&[
+        "a.rs",
+        "x/b.rs",
+        "x/y/c.rs",
+        "x/.h/d.rs",
+        "out/e.rs",
+        "src/f.rs",
+        "src/g/h.rs",
+    ]);
+    std::fs::rename(dir.path().join("out"), dir.path().join(".out")).expect("a hidden directory");
+    std::os::unix::fs::symlink(".out", dir.path().join("link")).expect("a link");
+    let words = |pattern: &[PatternPart]| matches(pattern, Some(dir.path()), &Facts::default());
+    let deep = [glob("*"), glob("*"), text("/"), glob("*"), text(".rs")];
+    let all = ["a.rs", "link/e.rs", "src/f.rs", "src/g/h.rs", "x/b.rs", "x/y/c.rs"].map(str::to_owned);
+    assert_eq!(words(&deep), Some(vec![all.to_vec(); STAND_INS]));
+    // No more words than names: one of these two is found or both.
+    let below = [text("src/"), glob("*"), glob("*"), text("/"), glob("*"), text(".rs")];
+    let both = ["src/f.rs", "src/g/h.rs"].map(str::to_owned);
+    assert_eq!(words(&below), Some(vec![both.to_vec(); 2]));
+    // What bash does not match it leaves as it is.
+    let none = [text("x/y/"), glob("*"), glob("*"), text("/"), glob("*"), text(".rs")];
+    let either = ["x/y/**/*.rs", "x/y/c.rs"].map(str::to_owned);
+    assert_eq!(words(&none), Some(vec![either.to_vec(); 2]));
+    // Elsewhere both read them as one.
+    assert_eq!(
+        names(&[text("src/"), glob("*"), glob("*")], dir.path()),
+        names(&[text("src/"), glob("*")], dir.path())
+    );
+    assert_eq!(
+        names(&[glob("*"), glob("*"), text(".rs")], dir.path()),
+        Some(vec!["a.rs".into()])
+    );
+}
+
+#[test]
+fn two_stars_below_more_directories_than_are_looked_at_are_not_known() {
+    let files: Vec<String> = (0..MAX_MATCHES + 1).map(|n| format!("d{n}/f")).collect();
+    let dir = with(&files.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(names(&[glob("*"), glob("*"), text("/"), text("f")], dir.path()), None);
+}
+
+#[test]
 fn what_matches_nothing_stands_for_itself() {
     let dir = with(&["a"]);
     assert_eq!(names(&[text("no"), glob("*")], dir.path()), Some(vec!["no*".into()]));
@@ -77,7 +140,7 @@ fn what_matches_nothing_stands_for_itself() {
 #[test]
 fn what_is_not_plain_or_not_seen_is_not_known() {
     let dir = with(&["a"]);
-    assert_eq!(names(&[glob("*"), glob("*")], dir.path()), None);
+    assert_eq!(names(&[glob("*"), glob("*"), glob("*")], dir.path()), None);
     assert_eq!(names(&[glob("[[:alpha:]]")], dir.path()), None);
     assert_eq!(
         names(&[text("nowhere/"), glob("*")], dir.path()),

@@ -199,14 +199,17 @@ fn only_listed_values_are_understood_where_an_entry_lists_them() {
     assert!(words("bash -o errexit -c x").doubts.is_empty());
     doubted(
         "bash -o allexport -c x",
-        "`allexport` is not a word that is known here of bash",
+        "`allexport` is not on the list of what bash may be given here",
     );
-    doubted("bash -o $x -c x", "`this` is not a word that is known here of bash");
+    doubted("bash -o $x -c x", "what bash is given here is not known");
     understood("date +%s", &[]);
     understood("date +$x", &[]);
-    doubted("date 01020304", "`01020304` is not a word that is known here of date");
+    doubted(
+        "date 01020304",
+        "`01020304` is not on the list of what date may be given here",
+    );
     understood("exit 1", &[]);
-    doubted("exit a[0]", "`a[0]` is not a word that is known here of exit");
+    doubted("exit a[0]", "`a[0]` is not on the list of what exit may be given here");
 }
 
 #[test]
@@ -446,7 +449,7 @@ mod any_words {
         prop_oneof![
             4 => word().prop_map(Value::Literal),
             1 => proptest::collection::vec(word(), 1..3).prop_map(Value::OneOf),
-            1 => word().prop_map(Value::Under),
+            1 => word().prop_map(|directory| Value::Under { directory, names: Vec::new() }),
             2 => (word(), any::<bool>()).prop_map(|(prefix, single)| Value::Unknown { prefix, single }),
         ]
     }
@@ -568,7 +571,15 @@ fn a_path_below_the_current_directory_leads_nowhere_else() {
             "cmake a$x",
         ],
     );
-    let below = |directory: &str| reading(vec![literal("cmake"), Value::Under(directory.to_owned())]);
+    let below = |directory: &str| {
+        reading(vec![
+            literal("cmake"),
+            Value::Under {
+                directory: directory.to_owned(),
+                names: Vec::new(),
+            },
+        ])
+    };
     assert!(below("tests").doubts.is_empty());
     assert!(!below("/tmp").doubts.is_empty());
     assert!(!below("..").doubts.is_empty());
@@ -635,7 +646,10 @@ fn a_change_may_yield_to_other_options_and_may_need_none() {
 #[test]
 fn a_number_may_stand_beside_words_that_are_known() {
     understood("ninja -j4 test", &[]);
-    doubted("ninja -jx test", "`x` is not a word that is known here of ninja");
+    doubted(
+        "ninja -jx test",
+        "`x` is not on the list of what ninja may be given here",
+    );
 }
 
 #[test]
@@ -680,4 +694,35 @@ fn a_pattern_for_paths_begins_nowhere_else_than_its_text() {
     ] {
         assert!(!super::is_path_or_pattern(text), "{text}");
     }
+}
+
+#[test]
+fn a_field_is_known_only_where_none_is_read_from_a_file() {
+    let line = |value| format!("aws ec2 describe-instances --filters {value}");
+    understood(&line("Name=tag:x,Values=a,b"), &[]);
+    for value in [
+        "Name=x,Values@=file:///etc/shadow",
+        "Name@=file://x",
+        "file:///etc/shadow",
+        "Na/me=x",
+        "Name=$x",
+    ] {
+        assert!(!words(&line(value)).doubts.is_empty(), "{value}");
+    }
+}
+
+#[test]
+fn an_option_before_no_subcommand_is_understood_only_where_it_makes_the_command_describe_itself() {
+    understood("hatch --version", &[]);
+    doubted("hatch -v", "what hatch does without a subcommand is not known");
+    doubted(
+        "hatch -v --version",
+        "what hatch does without a subcommand is not known",
+    );
+}
+
+#[test]
+fn what_makes_a_command_describe_itself_takes_nothing_from_a_subcommand() {
+    assert!(words("docker --version").effects.is_empty());
+    assert!(!words("docker --version system prune").effects.is_empty());
 }

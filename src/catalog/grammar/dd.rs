@@ -14,7 +14,7 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
             Value::Literal(text) => text,
             Value::Unknown { prefix, single: true } => prefix,
             Value::Numbered { before, .. } => before,
-            Value::OneOf(_) | Value::Under(_) | Value::Unknown { .. } => "",
+            Value::OneOf(_) | Value::Under { .. } | Value::Unknown { .. } => "",
         };
         let (name, _) = text.split_once('=').unwrap_or((text, ""));
         let operand = || Arg {

@@ -51,7 +51,7 @@ pub(super) fn is_assignment(value: &Value) -> bool {
     match value {
         Value::Literal(text) => named(text),
         Value::OneOf(texts) => texts.iter().all(|text| named(text)),
-        Value::Under(_) => false,
+        Value::Under { .. } => false,
         Value::Numbered { before, .. } => named(before),
         Value::Unknown { prefix, single } => *single && named(prefix),
     }

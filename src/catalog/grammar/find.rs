@@ -1,11 +1,12 @@
 //! Reads `find`: its starting points, its tests, and what it does with what it finds.
 //!
-//! find itself only looks at names and attributes, so a starting point is a path-inspect. What `-exec` runs is one
-//! inner command a starting point DIR, in which the word `{}` is `Value::Under(DIR)`; of a word that holds more than
-//! `{}` only the start is known. `-execdir` is refused: its words are read against directories that are not known here.
+//! find itself only looks at names and attributes, so a starting point is a path-inspect. What `-exec` runs is fed with
+//! what find finds, which whoever knows the machine says. `-execdir` is refused: its words are read against directories
+//! that are not known here.
 //! Source: the GNU findutils 4.9 manual; what BSD reads differently is not listed.
 
 use super::{Inner, Reading, Role, doubt, uses, words::is_one_word};
+use crate::catalog::{Feed, Split};
 use crate::shell::{Arg, Value};
 
 const PLAIN: &[&str] = &[
@@ -120,9 +121,9 @@ fn may_be_expression(value: &Value) -> bool {
         || match value {
             Value::Literal(text) => begins(text),
             Value::OneOf(texts) => texts.iter().any(|text| begins(text)),
-            Value::Under(start) | Value::Numbered { before: start, .. } | Value::Unknown { prefix: start, .. } => {
-                begins(start)
-            }
+            Value::Under { directory: start, .. }
+            | Value::Numbered { before: start, .. }
+            | Value::Unknown { prefix: start, .. } => begins(start),
         }
 }
 
@@ -156,7 +157,7 @@ fn predicate(word: &Arg, after: &[Arg], starts: &[Arg], reading: &mut Reading) -
             uses(reading, Role::PathWrite, operand(name, after)?.clone());
             operand(name, &after[1..]).map(|_| 2)
         }
-        "-exec" | "-ok" => exec(name, after, starts, reading),
+        "-exec" | "-ok" => exec(name, after, reading),
         "-execdir" | "-okdir" => Err(format!("`{name}` of find runs a command in each directory it finds")),
         _ if newer(name) == Some('t') => operand(name, after).map(|_| 1),
         _ if newer(name).is_some() => {
@@ -164,6 +165,22 @@ fn predicate(word: &Arg, after: &[Arg], starts: &[Arg], reading: &mut Reading) -
             Ok(1)
         }
         _ => Err(format!("`{name}` is not a predicate of find that is known")),
+    }
+}
+
+/// How many of the words after a predicate are its own; `None` where it is not known or is refused.
+pub fn arity(name: &str, after: &[&str]) -> Option<usize> {
+    match name {
+        "-exec" | "-ok" => {
+            let ends = |at: &usize| after[*at] == ";" || after[*at] == "+" && *at > 0 && after[*at - 1] == "{}";
+            (0..after.len()).find(ends).map(|end| end + 1)
+        }
+        "-fprintf" => Some(2),
+        "-fprint" | "-fprint0" | "-fls" => Some(1),
+        "-delete" => Some(0),
+        _ if PLAIN.contains(&name) => Some(0),
+        _ if [NAMES, WITH_TEXT, WITH_PATH].concat().contains(&name) || newer(name).is_some() => Some(1),
+        _ => None,
     }
 }
 
@@ -184,7 +201,7 @@ fn newer(name: &str) -> Option<char> {
 }
 
 /// `-exec WORDS ;` and `-exec WORDS {} +`; how many words it takes.
-fn exec(name: &str, after: &[Arg], starts: &[Arg], reading: &mut Reading) -> Result<usize, String> {
+fn exec(name: &str, after: &[Arg], reading: &mut Reading) -> Result<usize, String> {
     let mut end = None;
     for (at, arg) in after.iter().enumerate() {
         match arg.value.literal() {
@@ -207,13 +224,16 @@ fn exec(name: &str, after: &[Arg], starts: &[Arg], reading: &mut Reading) -> Res
         Some(true) => return Err(format!("`{name}` runs what it finds")),
         None => return Err(format!("`{name}` has no command")),
     }
-    for start in starts {
-        let args = command
-            .iter()
-            .map(|arg| replace(arg, "{}", &found(&start.value)))
-            .collect();
-        reading.inner.push(Inner::Command { args });
-    }
+    let together = after[end].value.literal() == Some("+");
+    reading.inner.push(Inner::Fed {
+        args: command[..end - usize::from(together)].to_vec(),
+        feed: Feed {
+            placeholder: (!together).then(|| "{}".to_owned()),
+            split: Split::Found,
+            in_parts: false,
+            one: false,
+        },
+    });
     Ok(end + 1)
 }
 
@@ -222,17 +242,8 @@ fn may_end(value: &Value) -> bool {
     match value {
         Value::Literal(text) => ends(text),
         Value::OneOf(texts) => texts.iter().any(|text| ends(text)),
-        Value::Under(_) | Value::Numbered { .. } => false,
+        Value::Under { .. } | Value::Numbered { .. } => false,
         Value::Unknown { prefix, single } => !single || prefix.is_empty() || ends(prefix),
-    }
-}
-
-/// A path that is found from this starting point.
-fn found(start: &Value) -> Value {
-    match start {
-        Value::Literal(directory) | Value::Under(directory) => Value::Under(directory.clone()),
-        Value::OneOf(_) => unknown(String::new()),
-        Value::Numbered { before: prefix, .. } | Value::Unknown { prefix, .. } => unknown(prefix.clone()),
     }
 }
 
@@ -242,30 +253,35 @@ fn unknown(prefix: String) -> Value {
 
 fn holds_placeholder(value: &Value) -> bool {
     match value {
-        Value::Literal(text) | Value::Under(text) => text.contains("{}"),
+        Value::Literal(text) | Value::Under { directory: text, .. } => text.contains("{}"),
         Value::OneOf(texts) => texts.iter().any(|text| text.contains("{}")),
         Value::Numbered { .. } | Value::Unknown { .. } => true,
     }
 }
 
-/// The word with `placeholder` replaced by `data`; what follows the replaced text is not kept.
+/// The word with `placeholder` replaced by `data`; where not all of it can be told, only what it starts with is.
 pub fn replace(arg: &Arg, placeholder: &str, data: &Value) -> Arg {
     let start = match data {
-        Value::Literal(text) | Value::Under(text) | Value::Unknown { prefix: text, .. } => text.as_str(),
+        Value::Literal(text) | Value::Under { directory: text, .. } | Value::Unknown { prefix: text, .. } => {
+            text.as_str()
+        }
         Value::Numbered { before, .. } => before.as_str(),
         Value::OneOf(_) => "",
     };
     let value = match &arg.value {
         Value::Literal(text) if text == placeholder => data.clone(),
-        Value::Literal(text) | Value::Under(text) | Value::Unknown { prefix: text, .. } => {
-            match (text.split_once(placeholder), &arg.value) {
-                (Some(_), Value::Unknown { single: false, .. }) => Value::UNKNOWN,
-                (Some((before, _)), _) => unknown(format!("{before}{start}")),
-                (None, value) => value.clone(),
+        Value::Literal(text) | Value::Under { directory: text, .. } | Value::Unknown { prefix: text, .. } => {
+            match (text.split_once(placeholder), &arg.value, data.alternatives()) {
+                (Some((before, after)), Value::Literal(_), Some(texts)) if !after.contains(placeholder) => {
+                    Value::OneOf(texts.iter().map(|text| format!("{before}{text}{after}")).collect())
+                }
+                (Some(_), Value::Unknown { single: false, .. }, _) => Value::UNKNOWN,
+                (Some((before, _)), _, _) => unknown(format!("{before}{start}")),
+                (None, value, _) => value.clone(),
             }
         }
         Value::OneOf(texts) if texts.iter().any(|text| text.contains(placeholder)) => unknown(String::new()),
-        Value::Numbered { before, after } if [before, after].iter().any(|text| text.contains(placeholder)) => {
+        Value::Numbered { before, after, .. } if [before, after].iter().any(|text| text.contains(placeholder)) => {
             unknown(String::new())
         }
         Value::OneOf(_) | Value::Numbered { .. } => arg.value.clone(),

@@ -48,6 +48,7 @@ pub fn refine(args: &[Arg], reading: &mut Reading) {
         }
         "symbolic-ref" => symbolic_ref(&words, reading),
         "checkout" => checkout(&words, reading),
+        "switch" => begins_branch("-c --create", &words, reading),
         "restore" => restore(&words, reading),
         "clean" => clean(&words, reading),
         "apply" => apply(&words, reading),
@@ -95,7 +96,9 @@ impl Words {
         let text = match &arg.value {
             Value::Literal(text) => text,
             Value::OneOf(texts) => &texts[0],
-            Value::Unknown { prefix: begin, .. } | Value::Numbered { before: begin, .. } | Value::Under(begin) => begin,
+            Value::Unknown { prefix: begin, .. }
+            | Value::Numbered { before: begin, .. }
+            | Value::Under { directory: begin, .. } => begin,
         };
         if self.separator.is_some() || !text.starts_with('-') || text == "-" {
             self.operands.push(arg.clone());
@@ -359,7 +362,9 @@ enum Configuring<'a> {
 }
 
 fn config(words: &Words, reading: &mut Reading) {
-    let shown = match configuring(words) {
+    let configuring = configuring(words);
+    let lists = matches!(configuring, Configuring::Lists);
+    let shown = match configuring {
         Configuring::Reads(key) => is_secret_key(key),
         Configuring::Lists => !words.has("--name-only"),
         Configuring::Sets(key, value) => {
@@ -374,6 +379,10 @@ fn config(words: &Words, reading: &mut Reading) {
         Configuring::Other => return,
     };
     reading.effects = match shown {
+        // Without what is included it is the repository's own file, which is looked at for secrets.
+        true if lists && words.has("--local") && !words.has("--global --system --worktree --includes") => {
+            LOOKS.to_vec()
+        }
         true => vec![EffectSpec::of(Action::Disclose)],
         false => LOOKS.to_vec(),
     };
@@ -440,6 +449,15 @@ fn checkout(words: &Words, reading: &mut Reading) {
     // A lone word may still be a file, which would be restored: its use stays, and says what is lost.
     if makes_branch || words.separator.is_some() || words.operands.iter().any(|o| o.value.literal() == Some("-")) {
         reading.uses.retain(|u| u.role != Role::PathWrite);
+    }
+    begins_branch("-b", words, reading);
+}
+
+/// A new branch that begins where the old one stands leaves every file as it is.
+fn begins_branch(option: &str, words: &Words, reading: &mut Reading) {
+    let moves = "-B -C --force-create --orphan -d --detach -t --track -f --force --discard-changes";
+    if words.has(option) && !words.has(moves) && words.operands.is_empty() {
+        reading.effects = vec![REPOSITORY_KEPT];
     }
 }
 
@@ -604,9 +622,9 @@ fn content(words: &Words, reading: &mut Reading) {
 fn cut_of(value: &Value) -> Result<Option<usize>, ()> {
     match value {
         Value::Literal(text) => Ok(path_in_revision(text)),
-        Value::Unknown { prefix: begin, .. } | Value::Under(begin) => Ok(path_in_revision(begin)),
+        Value::Unknown { prefix: begin, .. } | Value::Under { directory: begin, .. } => Ok(path_in_revision(begin)),
         // What follows the number may begin a path.
-        Value::Numbered { before, after } => match after.contains(':') {
+        Value::Numbered { before, after, .. } => match after.contains(':') {
             true => Err(()),
             false => Ok(path_in_revision(before)),
         },

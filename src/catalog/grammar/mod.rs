@@ -21,6 +21,7 @@ mod regex;
 mod sed;
 mod sql;
 mod tar;
+mod template;
 mod words;
 mod xargs;
 mod yq;
@@ -43,15 +44,20 @@ pub fn embedded(role: Role, code: &Arg, reading: &mut Reading) {
         Role::Sed => sed::read,
         Role::Awk => awk::read,
         Role::Jq => jq::read,
+        Role::Template => template::read,
         Role::Sql => |text, _, reading| sql::read(text, sql::Holder::Server, reading),
         Role::Sqlite => |text, _, reading| sql::read(text, sql::Holder::File, reading),
         _ => return doubt(reading, code.span, format!("{role} has no reader")),
     };
     let Some(texts) = code.value.alternatives() else {
+        if role == Role::Template {
+            discloses_environment(reading);
+        }
+        let language = role.as_str().trim_start_matches("code:");
         return doubt(
             reading,
             code.span,
-            format!("the text of this {role} program is not known"),
+            format!("the text of this {language} program is not known"),
         );
     };
     for text in texts {

@@ -3,7 +3,7 @@
 //! Source: the procps 4.0 manual. The command lines of processes are names, not content.
 
 use super::{Reading, discloses_environment, doubt, words::is_one_word};
-use crate::shell::Arg;
+use crate::shell::{Arg, Value};
 
 /// Options with a dash that take no value on procps and BSD alike.
 const FLAGS: &str = "AadefFHjlLNTVwyMZ";
@@ -42,6 +42,10 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
     }
     let mut words = args.iter().skip(1);
     while let Some(word) = words.next() {
+        // Processes by their numbers.
+        if matches!(word.value, Value::Numbered { hash: false, .. }) && word.value.is_digits() {
+            continue;
+        }
         let Some(text) = word.value.literal() else {
             return doubt(
                 reading,

@@ -97,8 +97,8 @@ fn show(arg: &Arg) -> String {
     match &arg.value {
         Value::Literal(text) => text.clone(),
         Value::OneOf(texts) => texts.join("/"),
-        Value::Under(directory) => format!("{directory}/**"),
-        Value::Numbered { before, after } => format!("{before}#{after}"),
+        Value::Under { directory, .. } => format!("{directory}/**"),
+        Value::Numbered { before, after, .. } => format!("{before}#{after}"),
         Value::Unknown { prefix, .. } => format!("{prefix}*"),
     }
 }

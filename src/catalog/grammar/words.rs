@@ -60,7 +60,7 @@ impl Known {
         let text = match &arg.value {
             Value::Literal(text) => text,
             Value::Unknown { prefix, single: true } if prefix.starts_with("--") && prefix.contains('=') => prefix,
-            Value::OneOf(_) | Value::Under(_) | Value::Numbered { .. } | Value::Unknown { .. } => {
+            Value::OneOf(_) | Value::Under { .. } | Value::Numbered { .. } | Value::Unknown { .. } => {
                 return Err(format!("a word that is not known may be an option of {}", self.program));
             }
         };
@@ -146,7 +146,7 @@ fn find(spellings: &[&'static str], name: &str) -> Option<&'static str> {
 /// Whether it is exactly one word, whatever its text.
 pub(super) fn is_one_word(value: &Value) -> bool {
     match value {
-        Value::Literal(_) | Value::OneOf(_) | Value::Under(_) | Value::Numbered { .. } => true,
+        Value::Literal(_) | Value::OneOf(_) | Value::Under { .. } | Value::Numbered { .. } => true,
         Value::Unknown { single, .. } => *single,
     }
 }

@@ -47,6 +47,8 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
     let mut placeholder = None;
     let mut split = Split::Blanks;
     let mut in_parts = false;
+    // Of the options that part the words, each is `-n 1`.
+    let mut one = true;
     for option in given {
         match option.spelling {
             "-a" | "--arg-file" => {
@@ -64,7 +66,11 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
                     "xargs is given `-I` and a count of words",
                 );
             }
-            "-L" | "-n" | "--max-args" | "-s" | "--max-chars" => in_parts = true,
+            "-L" | "-n" | "--max-args" | "-s" | "--max-chars" => {
+                in_parts = true;
+                let counts_words = matches!(option.spelling, "-n" | "--max-args");
+                one &= counts_words && option.into_value().value.literal() == Some("1");
+            }
             _ => {}
         }
     }
@@ -92,6 +98,7 @@ pub(super) fn read(args: &[Arg], reading: &mut Reading) {
             placeholder,
             split,
             in_parts,
+            one: in_parts && one,
         },
     });
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::shell::ast::{Command, Script};
 use crate::shell::parse;
+use crate::shell::state::Positional;
 
 /// A machine with a home, one variable and two files.
 struct Around;
@@ -10,7 +11,7 @@ impl Surroundings for Around {
         (name == "HOME").then(|| "/home/dev".to_owned())
     }
 
-    fn output(&self, _: &Script, _: &State) -> Option<String> {
+    fn output(&self, _: &Script, _: &State) -> Option<Value> {
         None
     }
 
@@ -22,10 +23,10 @@ impl Surroundings for Around {
         true
     }
 
-    fn matches(&self, pattern: &[PatternPart], _: &State) -> Option<Vec<String>> {
+    fn matches(&self, pattern: &[PatternPart], _: &State) -> Option<Vec<Vec<String>>> {
         match pattern {
-            [PatternPart::Glob(_)] => Some(vec!["a".into(), "b".into()]),
-            [PatternPart::Text(dir), PatternPart::Glob(_)] if dir == "none/" => Some(vec!["none/*".into()]),
+            [PatternPart::Glob(_)] => Some(vec![vec!["a".into()], vec!["b".into()]]),
+            [PatternPart::Text(dir), PatternPart::Glob(_)] if dir == "none/" => Some(vec![vec!["none/*".into()]]),
             _ => None,
         }
     }
@@ -159,6 +160,7 @@ fn what_only_counts_is_a_number_wherever_it_stands_in_a_word() {
     let number = |before: &str, after: &str| Value::Numbered {
         before: before.to_owned(),
         after: after.to_owned(),
+        hash: false,
     };
     let mut counting = state();
     counting.assign("i", Value::Literal("7".into()));
@@ -200,7 +202,14 @@ fn what_only_counts_is_a_number_wherever_it_stands_in_a_word() {
 #[test]
 fn words_behind_the_code_of_a_shell_are_its_own() {
     let mut inner = state();
-    inner.positional = Some([literal("sh"), literal("a b"), unknown("c", true)].into());
+    let positional = |words: &[Value], counted| {
+        Some(Positional {
+            words: words.into(),
+            counted,
+        })
+    };
+    let words = [literal("sh"), literal("a b"), unknown("c", true)];
+    inner.positional = positional(&words, true);
     let value = |text: &str| {
         let words = words_of(parse(&format!("echo {text}")).expect("a script"));
         let args = expand(&words[1], &inner, &Around);
@@ -212,9 +221,18 @@ fn words_behind_the_code_of_a_shell_are_its_own() {
     assert_eq!(value("\"$3\""), [literal("")]);
     assert_eq!(value("$1"), [unknown("", false)]);
     assert_eq!(value("$@"), [unknown("", false)]);
-    inner.positional = Some([].into());
-    let words = words_of(parse("echo \"$0\"").expect("a script"));
-    assert_eq!(expand(&words[1], &inner, &Around)[0].value, unknown("", true));
+    inner.positional = positional(&[], true);
+    let name = words_of(parse("echo \"$0\"").expect("a script"));
+    assert_eq!(expand(&name[1], &inner, &Around)[0].value, unknown("", true));
+    inner.positional = positional(&words, false);
+    let value = |text: &str| {
+        let words = words_of(parse(&format!("echo {text}")).expect("a script"));
+        let args = expand(&words[1], &inner, &Around);
+        args.into_iter().map(|arg| arg.value).collect::<Vec<_>>()
+    };
+    assert_eq!(value("\"$1\""), [unknown("", true)]);
+    assert_eq!(value("\"$3\""), [unknown("", true)]);
+    assert_eq!(value("\"$@\""), words[1..]);
 }
 
 fn literal(text: &str) -> Value {
@@ -235,7 +253,7 @@ fn a_pattern_becomes_the_names_it_matches_or_itself() {
 fn more_words_than_are_kept_are_not_known() {
     let many = "{a,b}".repeat(9);
     assert_eq!(values(&many), [Value::UNKNOWN]);
-    let alternatives = "$two".repeat(7);
+    let alternatives = "$two".repeat(8);
     assert_eq!(values(&alternatives), [unknown("", true)]);
 }
 

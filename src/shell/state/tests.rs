@@ -1,4 +1,7 @@
+use std::rc::Rc;
+
 use super::*;
+use crate::shell::parse;
 
 fn literal(text: &str) -> Value {
     Value::Literal(text.to_owned())
@@ -45,25 +48,36 @@ fn what_one_way_did_to_files_is_done() {
     assert!(one.wrote && one.relinked && one.opaque);
 }
 
+fn body() -> Rc<Stage> {
+    let script = parse("{ :; }").expect("a script");
+    Rc::new(script.items[0].first.stages[0].clone())
+}
+
 #[test]
 fn a_function_of_one_way_may_be_there() {
     let (mut one, mut other) = (in_src(), in_src());
-    one.define("both");
-    other.define("both");
-    one.define("one");
-    other.define("other");
+    let body = body();
+    one.define("both", body.clone());
+    other.define("both", body.clone());
+    one.define("one", body.clone());
+    other.define("other", body.clone());
     one.merge(other);
     assert_eq!(one.function("both"), Some(true));
     assert_eq!(one.function("one"), Some(false));
     assert_eq!(one.function("other"), Some(false));
     assert_eq!(one.function("none"), None);
+    assert!(one.body("both").is_some() && one.body("one").is_none());
+    let mut another = in_src();
+    another.define("both", self::body());
+    one.merge(another);
+    assert_eq!(one.function("both"), Some(false));
 }
 
 #[test]
 fn merging_with_itself_changes_nothing() {
     let mut state = in_src();
     state.assign("a", literal("b"));
-    state.define("f");
+    state.define("f", body());
     let same = state.clone();
     state.merge(same);
     assert_eq!(state.get("a"), Some(&literal("b")));
@@ -101,7 +115,7 @@ fn a_child_knows_where_it_is_and_no_more() {
     };
     state.assign("a", literal("b"));
     state.freeze("a");
-    state.define("f");
+    state.define("f", body());
     let mut child = state.child();
     assert_eq!(child.cwd, state.cwd);
     assert!(child.relinked);

@@ -1,7 +1,7 @@
 //! A home with a relay of its own, its terminal, and a way between hook and relay that the test can hold.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -13,6 +13,7 @@ use crate::double::{Answer, Double, Step, Turn};
 use crate::eventually::eventually;
 use crate::home::{Home, RELAY, Ran, Running, signal};
 use crate::http;
+use crate::port;
 
 pub struct Desk {
     pub home: Home,
@@ -22,9 +23,7 @@ pub struct Desk {
 impl Desk {
     /// A relay that runs, and a terminal that is online there.
     pub fn new() -> Desk {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = free.local_addr().expect("its address");
-        drop(free);
+        let address = port::free();
         let home = Home::new();
         let ran = relay(&home, &["on", "--url", &format!("http://{address}")]);
         assert_eq!(ran.status, Some(0), "{ran:?}");

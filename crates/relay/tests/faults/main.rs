@@ -13,6 +13,8 @@ mod home;
 mod http;
 mod kills;
 mod lies;
+#[path = "../shared/port.rs"]
+mod port;
 #[path = "../shared/postgres.rs"]
 mod postgres;
 #[path = "../../../../tests/support/pty.rs"]

@@ -7,6 +7,8 @@ mod eventually;
 #[path = "../shared/http.rs"]
 mod http;
 mod limits;
+#[path = "../shared/port.rs"]
+mod port;
 #[path = "../shared/postgres.rs"]
 mod postgres;
 mod running;

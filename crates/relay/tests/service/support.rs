@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::card::card;
 use crate::eventually::eventually;
 use crate::http::{self, Reply};
+use crate::port;
 use crate::serving::{ANYWHERE, RELAY, Serving};
 
 pub struct Home(pub tempfile::TempDir);
@@ -27,8 +28,7 @@ impl Home {
     /// A home whose relay is on and runs, at a port that no other test takes meanwhile.
     pub fn on() -> Home {
         let home = Home::new();
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        home.done(&["on", "--url", &format!("http://{}", free.expect("a port"))]);
+        home.done(&["on", "--url", &format!("http://{}", port::free())]);
         home
     }
 

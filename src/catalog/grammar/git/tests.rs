@@ -73,6 +73,8 @@ fn looking_has_no_effect_of_its_own() {
         "git config user.name",
         "git config get remote.origin.url",
         "git config --list --name-only",
+        "git config --local --list",
+        "git config --local --get-regexp ^branch",
         "git clean -ndx",
         "git apply --check x.patch",
         "git format-patch --stdout HEAD~1",
@@ -114,12 +116,17 @@ fn switching_keeps_work_and_restoring_loses_it() {
         "git checkout feature/x",
         "git checkout -",
         "git checkout topic --",
-        "git checkout -b topic",
         "git checkout -b topic origin/main",
+        "git checkout -B topic",
         "git checkout --detach HEAD~1",
         "git switch topic",
+        "git switch -c topic origin/main",
+        "git switch --orphan topic",
     ] {
         does(line, &["write project kept"]);
+    }
+    for line in ["git checkout -b topic", "git checkout -qb topic", "git switch -c topic"] {
+        does(line, &["write repository kept"]);
     }
     for line in [
         "git checkout -- x",
@@ -220,6 +227,9 @@ fn configuration_is_rated_by_its_key() {
         "git config --list",
         "git config list",
         "git config -l --show-origin",
+        "git config --local --list --includes",
+        "git config --local --global --list",
+        "git config --worktree --list --local",
         "git config --get-regexp .",
         "git config credential.helper",
         "git config --get http.https://x.y.extraHeader",
@@ -331,7 +341,6 @@ fn options_that_run_write_or_read_elsewhere_are_not_known() {
         "git cat-file --filters HEAD:x",
         "git cat-file --batch",
         "git commit -S",
-        "git commit --no-verify -m x",
         "git commit -p",
         "git add -i",
         "git difftool -x ./x",
