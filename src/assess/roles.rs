@@ -28,12 +28,7 @@ pub fn apply(uses: &[Use], state: &State, work: &mut Work<'_>, gathered: &mut Ga
             Role::Package => package(arg, state, work, gathered),
             Role::Module => {
                 if !inline::is_library_module(arg, state, work) {
-                    let own = EffectSpec {
-                        place: Place::Project,
-                        undo: Undo::Kept,
-                        ..EffectSpec::of(Action::Execute)
-                    };
-                    gathered.add(work.vouched(own, state.planted, state));
+                    gathered.add(work.own_code(state.planted, state));
                 }
             }
             Role::PathRead => path(Action::Read, arg, state, work, gathered),

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use countersign::effect::Tier;
 
-use crate::{Machine, all, does, judged};
+use crate::{Machine, all, does, judged, not_let_through};
 
 /// A project with sources in several places and, as each Machine, a `.env`.
 fn project() -> Machine {
@@ -18,19 +18,6 @@ fn project() -> Machine {
     machine.git(&["add", "-A"]);
     machine.git(&["commit", "-q", "-m", "more"]);
     machine
-}
-
-/// None of these is let through unasked.
-#[track_caller]
-fn stopped(machine: &Machine, commands: &[&str]) {
-    for command in commands {
-        let found = judged(machine, command);
-        assert!(
-            !found.proven() || found.tier > Tier::Safe,
-            "{command}: {:?}",
-            found.steps
-        );
-    }
 }
 
 mod found {
@@ -63,7 +50,7 @@ mod found {
                 "find . -name '*.rs' -exec rm {} \\;",
             ],
         );
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "find . -type f -exec cat {} +",
@@ -103,7 +90,7 @@ mod found {
 
     #[test]
     fn a_test_that_lets_a_secret_through_is_seen() {
-        stopped(
+        not_let_through(
             &project(),
             &[
                 "find . -not -name '*.ts' | xargs cat",
@@ -134,7 +121,7 @@ mod found {
         machine.write("conf/server.key", "x\n");
         machine.write("node_modules/a.ts", "export {};\n");
         symlink("server.key", machine.project().join("conf/link.ts")).expect("a link");
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "find . \\( \\( -prune -or ! -prune -or -name node_modules -o -iname conf \\) -type l \\) -exec cat {} +",
@@ -164,7 +151,7 @@ mod found {
     fn links_that_are_found_are_what_they_lead_to() {
         let machine = project();
         symlink("../../.ssh/id_rsa", machine.project().join("src/key.ts")).expect("a link");
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "find . -name '*.ts' -exec cat {} +",
@@ -191,7 +178,7 @@ mod found {
                 "find . \\( -name '*.ts' -o -name '*.tsx' \\) -not -path '*/node_modules/*' | xargs wc -l",
             ],
         );
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "find . -name '*.ts' -o -newer x -exec cat {} +",
@@ -202,7 +189,7 @@ mod found {
         );
         machine.write("gen/.env.ts", "TOKEN=x\n");
         machine.write("gen/server.key", "x\n");
-        stopped(
+        not_let_through(
             &machine,
             &["find . \\( -name '*.ts' -o -name '*.key' \\) -exec cat {} +"],
         );
@@ -210,7 +197,7 @@ mod found {
 
     #[test]
     fn an_earlier_command_may_make_what_is_found() {
-        stopped(
+        not_let_through(
             &project(),
             &[
                 "ln -s ../../.ssh/id_rsa src/x.ts; find src -name '*.ts' -exec cat {} +",
@@ -243,7 +230,7 @@ mod searched {
             ],
         );
         all(&machine, "low", &["grep -rl export src | xargs sed -i 's/a/b/g'"]);
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "rg --files --hidden | xargs cat",
@@ -278,7 +265,7 @@ mod searched {
             ],
         );
         does(&machine, "rg src --files | xargs cat", "read src/app.ts");
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "rg .env --files | xargs cat",
@@ -298,7 +285,7 @@ mod searched {
     fn a_file_that_an_ignore_file_takes_back_is_listed_too() {
         let machine = project();
         machine.write(".ignore", "!.env\n");
-        stopped(&machine, &["rg --files | xargs cat", "rg -l TOKEN | xargs cat"]);
+        not_let_through(&machine, &["rg --files | xargs cat", "rg -l TOKEN | xargs cat"]);
     }
 
     #[test]
@@ -309,21 +296,21 @@ mod searched {
         }
         machine.write("target/id_rsa.key", "x\n");
         all(&machine, "safe", &["rg --files | xargs wc -l"]);
-        stopped(
+        not_let_through(
             &machine,
             &["rg --files target | xargs cat", "rg --files -uu | xargs cat"],
         );
         machine.write("sub/target/server.key", "x\n");
         all(&machine, "safe", &["rg --files | xargs wc -l"]);
         std::fs::create_dir_all(machine.project().join("sub/.git")).expect("a directory");
-        stopped(&machine, &["rg --files sub | xargs cat"]);
+        not_let_through(&machine, &["rg --files sub | xargs cat"]);
     }
 
     #[test]
     fn a_name_in_colour_is_another_name() {
         let machine = project();
         std::fs::create_dir_all(machine.project().join("\u{1b}[35msrc")).expect("a directory");
-        stopped(&machine, &["git grep -l export | xargs cat"]);
+        not_let_through(&machine, &["git grep -l export | xargs cat"]);
     }
 }
 
@@ -353,7 +340,7 @@ mod tracked {
             "git ls-files -z ./src//app.ts | xargs -0 cat",
             "read src/app.ts",
         );
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "git ls-files -z README.md ./.env | xargs -0 cat",
@@ -392,7 +379,7 @@ mod tracked {
                 "git grep -l export -- ./src | xargs wc -l",
             ],
         );
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "git ls-files README.md ./conf | xargs cat",
@@ -434,7 +421,7 @@ mod filtered {
 
     #[test]
     fn what_changes_a_line_makes_it_unknown() {
-        stopped(
+        not_let_through(
             &project(),
             &[
                 "git ls-files | sed 's/^/..\\//' | xargs cat",
@@ -477,14 +464,14 @@ mod filtered {
     fn what_grep_says_of_names_that_are_no_text_is_no_name() {
         let machine = project();
         machine.write("src/\u{e9}t\u{e9}.ts", "export {};\n");
-        stopped(&machine, &["find src -name '*.ts' | grep -v x | xargs cat"]);
+        not_let_through(&machine, &["find src -name '*.ts' | grep -v x | xargs cat"]);
     }
 
     #[test]
     fn a_name_that_a_directory_lists_is_looked_for_where_the_reader_runs() {
         let machine = project();
         symlink("../.ssh/id_rsa", machine.project().join("lib.rs")).expect("a link");
-        stopped(&machine, &["ls src | xargs cat", "cat $(ls src)"]);
+        not_let_through(&machine, &["ls src | xargs cat", "cat $(ls src)"]);
         all(&machine, "safe", &["cd src && cat $(ls)"]);
     }
 }
@@ -518,7 +505,7 @@ mod substituted {
     #[test]
     fn a_danger_that_only_some_number_of_words_makes_is_seen() {
         let machine = project();
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "uniq $(ls src/*.rs)",
@@ -551,7 +538,7 @@ mod substituted {
             let machine = project();
             machine.write(name, "x\n");
             machine.git(&["add", "-A"]);
-            stopped(
+            not_let_through(
                 &machine,
                 &[
                     "sort $(git ls-files '*.ts')",
@@ -561,7 +548,7 @@ mod substituted {
                 ],
             );
         }
-        stopped(
+        not_let_through(
             &project(),
             &[
                 "IFS=/; cat $(git ls-files)",
@@ -601,7 +588,7 @@ mod numbers {
     #[test]
     fn what_is_no_bare_hash_or_may_be_nothing_where_that_matters_is_stopped() {
         let machine = project();
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "rm -rf \"$(git rev-parse HEAD)\"/src",
@@ -636,7 +623,7 @@ mod numbers {
         );
         symlink("../.ssh/id_rsa", machine.project().join("cafe")).expect("a link");
         symlink("../.ssh/id_rsa", machine.project().join("HEAD")).expect("a link");
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "cat $(git merge-base main HEAD)",
@@ -661,7 +648,7 @@ mod numbers {
                 "lsof -t README.md | xargs ps -p",
             ],
         );
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "lsof -t '+r1m/home/dev' README.md | xargs cat",
@@ -692,7 +679,7 @@ mod numbers {
                 "X=$(pgrep -n node); ps -p $X",
             ],
         );
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "X=$(git rev-list -1 -3 HEAD); git show --stat $X",
@@ -719,7 +706,7 @@ mod numbers {
         machine.write("notes.txt", "mine\n");
         machine.write("HEAD.txt", "mine\n");
         symlink("../.ssh/id_rsa", machine.project().join("head~9")).expect("a link");
-        stopped(
+        not_let_through(
             &machine,
             &[
                 "X=$(git rev-parse notes); rm $X.txt",

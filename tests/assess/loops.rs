@@ -2,20 +2,7 @@
 
 use countersign::effect::Tier;
 
-use crate::{Machine, all, does, judged};
-
-/// None of these is let through unasked.
-#[track_caller]
-fn kept(machine: &Machine, commands: &[&str]) {
-    for command in commands {
-        let found = judged(machine, command);
-        assert!(
-            !found.proven() || found.tier > Tier::Safe,
-            "{command}: {:?}",
-            found.steps
-        );
-    }
-}
+use crate::{Machine, all, does, judged, not_let_through};
 
 mod counters {
     use super::*;
@@ -52,7 +39,7 @@ mod counters {
         );
         // The directory in which the name is looked for is that of the command.
         machine.link("src/log3.txt", "../../.ssh/id_rsa");
-        kept(
+        not_let_through(
             &machine,
             &[
                 "i=1; for f in a b; do env -C src cat log$i.txt; i=$((i+1)); done",
@@ -65,7 +52,7 @@ mod counters {
 
     #[test]
     fn a_number_that_may_get_a_sign_or_other_letters_is_none() {
-        kept(
+        not_let_through(
             &Machine::new(),
             &[
                 "i=9; while true; do cat x$i -n$i \"$i\"; i=$((i-1)); done",
@@ -83,7 +70,7 @@ mod counters {
 
     #[test]
     fn a_number_is_no_port_mode_or_process_that_is_known() {
-        kept(
+        not_let_through(
             &Machine::new(),
             &[
                 "i=0; while true; do curl localhost:$i; i=$((i+1)); done",
@@ -145,7 +132,7 @@ mod directories {
             judged(&machine, "for d in src ../.. .ssh; do cd $d; cat id_rsa; done").tier,
             Tier::High
         );
-        kept(
+        not_let_through(
             &machine,
             &[
                 "for d in src docs; do [ -f x ] && continue; cd $d; cat main.rs; cd ..; done",
@@ -176,7 +163,7 @@ mod names {
             judged(&machine, "for f in $(git ls-files); do rm $f; done").tier,
             Tier::High
         );
-        kept(&machine, &["for f in $(find . -name .env); do cat $f; done"]);
+        not_let_through(&machine, &["for f in $(find . -name .env); do cat $f; done"]);
     }
 
     #[test]
@@ -185,9 +172,9 @@ mod names {
             let machine = Machine::new();
             machine.write(name, "x\n");
             machine.git(&["add", "-A"]);
-            kept(&machine, &["for f in $(git ls-files); do wc -l $f; done"]);
+            not_let_through(&machine, &["for f in $(git ls-files); do wc -l $f; done"]);
         }
-        kept(
+        not_let_through(
             &Machine::new(),
             &[
                 "IFS=m; for f in $(git ls-files); do wc -l $f; done",
@@ -234,14 +221,14 @@ mod lines {
         machine.write("gone.txt", "notes.txt\n");
         all(&machine, "high", &["while read -r f; do rm \"$f\"; done < gone.txt"]);
         machine.write("options.txt", "README.md\n--pre=./x\n");
-        kept(&machine, &["while read -r f; do rg TODO \"$f\"; done < options.txt"]);
+        not_let_through(&machine, &["while read -r f; do rg TODO \"$f\"; done < options.txt"]);
     }
 
     #[test]
     fn where_something_else_may_read_a_part_of_a_line_no_line_is_known() {
         let machine = Machine::new();
         machine.write("list.txt", "x/etc/passwd\n");
-        kept(
+        not_let_through(
             &machine,
             &[
                 "while read -r f; do cat \"$f\"; head -c 1; done < list.txt",
@@ -264,7 +251,7 @@ mod lines {
             ],
         );
         machine.write("list.txt", "-\nx/etc/passwd\n");
-        kept(&machine, &["while read -r f; do head -c 1 \"$f\"; done < list.txt"]);
+        not_let_through(&machine, &["while read -r f; do head -c 1 \"$f\"; done < list.txt"]);
     }
 }
 
@@ -317,7 +304,7 @@ mod positional {
             judged(&machine, "bash -c 'cat \"$1\"' _ ~/.ssh/id_rsa").tier,
             Tier::High
         );
-        kept(
+        not_let_through(
             &machine,
             &[
                 "bash -c 'rg TODO $1' _ --pre=./x",
@@ -328,7 +315,7 @@ mod positional {
 
     #[test]
     fn once_they_may_have_changed_they_are_not_known() {
-        kept(
+        not_let_through(
             &Machine::new(),
             &[
                 "bash -c 'shift; cat \"$1\"' _ README.md /etc/shadow",
@@ -365,7 +352,7 @@ mod turns {
             does(&machine, command, "read crates/two/Cargo.toml");
         }
         machine.link("crates/three", "../../.ssh");
-        kept(
+        not_let_through(
             &machine,
             &[
                 "for d in crates/*; do (cd $d && cat id_rsa); done",
@@ -379,7 +366,7 @@ mod turns {
         let machine = Machine::new();
         machine.write("a/b/letter.txt", "x\n");
         machine.write("b/letter.txt", "x\n");
-        kept(
+        not_let_through(
             &machine,
             &[
                 "for d in */; do cd $d; done; cat ../letter.txt",
@@ -403,7 +390,7 @@ mod turns {
                 "for c in ls wc; do \"$c\" README.md; done",
             ],
         );
-        kept(
+        not_let_through(
             &machine,
             &[
                 "for c in git rm; do $c --version; $c notes.txt; done",
@@ -474,7 +461,7 @@ mod functions {
     #[test]
     fn where_a_call_or_its_words_are_not_known_nothing_is() {
         let machine = Machine::new();
-        kept(
+        not_let_through(
             &machine,
             &[
                 "f() { cat \"$1\"; }; f $WHERE",

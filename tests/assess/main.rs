@@ -25,12 +25,25 @@ mod trust;
 mod twins;
 mod unlisted;
 
-use countersign::effect::{Assessment, Effect};
+use countersign::effect::{Assessment, Effect, Tier};
 use countersign::report;
 use support::{Machine, assess};
 
 fn judged(machine: &Machine, command: &str) -> Assessment {
     assess(machine, &machine.project(), command)
+}
+
+/// None of these is let through unasked.
+#[track_caller]
+fn not_let_through(machine: &Machine, commands: &[&str]) {
+    for command in commands {
+        let found = judged(machine, command);
+        assert!(
+            !found.proven() || found.tier > Tier::Safe,
+            "{command}: {:?}",
+            found.steps
+        );
+    }
 }
 
 /// "safe" to "critical", or "unproven" where something was not understood.

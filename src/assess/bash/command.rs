@@ -141,12 +141,7 @@ impl Work<'_> {
             gathered.add(self.vouched(*effect, own.planted, &own));
         }
         if self.obeys(reading.obeys, &own) {
-            let project = EffectSpec {
-                place: Place::Project,
-                undo: Undo::Kept,
-                ..EffectSpec::of(Action::Execute)
-            };
-            gathered.add(self.vouched(project, planted, &own));
+            gathered.add(self.own_code(planted, &own));
         }
         for (spec, what) in std::mem::take(&mut reading.told) {
             gathered.effect(spec, what);
@@ -272,8 +267,18 @@ impl Work<'_> {
         !files.is_empty() && (state.wrote || state.cwd.as_ref().is_none_or(|cwd| cwd.ancestors().any(is_there)))
     }
 
+    /// That the project's own code runs.
+    pub(in crate::assess) fn own_code(&self, planted: bool, state: &State) -> Effect {
+        let own = EffectSpec {
+            place: Place::Project,
+            undo: Undo::Kept,
+            ..EffectSpec::of(Action::Execute)
+        };
+        self.vouched(own, planted, state)
+    }
+
     /// What an entry calls the project's own code is that only in the project, and as long as nothing changed it.
-    pub(in crate::assess) fn vouched(&self, spec: EffectSpec, planted: bool, state: &State) -> Effect {
+    fn vouched(&self, spec: EffectSpec, planted: bool, state: &State) -> Effect {
         let real = state.cwd.as_ref().map(|cwd| self.facts.real(cwd));
         let in_project = real.as_ref().is_some_and(|real| self.facts.in_project(real));
         if spec.action != Action::Execute || in_project && !planted {
